@@ -1,6 +1,11 @@
 package parley
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Code names why something was refused. The same codes serve the wire, HTTP
 // and the command line (section 5 of the contract).
@@ -77,4 +82,73 @@ func (e *Error) Error() string { return string(e.Code) + ": " + e.Message }
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code && t.Message == ""
+}
+
+// MarshalJSON is the payload of a system/error (section 5 of the contract).
+func (e *Error) MarshalJSON() ([]byte, error) {
+	return append(e.AppendMembers([]byte{'{'}), '}'), nil
+}
+
+// AppendMembers appends the members of MarshalJSON without braces, for bodies
+// that carry more than them.
+func (e *Error) AppendMembers(dst []byte) []byte {
+	dst = appendString(append(dst, `"error":`...), string(e.Code))
+	dst = appendString(append(dst, `,"message":`...), e.Message)
+	if e.Hint != "" {
+		dst = appendString(append(dst, `,"hint":`...), e.Hint)
+	}
+	if e.AttemptedKind != "" {
+		dst = appendString(append(dst, `,"attempted_kind":`...), e.AttemptedKind)
+	}
+	if e.Code == CapabilityViolation {
+		dst = append(dst, `,"your_capabilities":[`...)
+		for i, c := range e.Capabilities {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			raw, _ := c.MarshalJSON() // a parsed capability always marshals
+			dst = append(dst, raw...)
+		}
+		dst = append(dst, ']')
+	}
+	if e.RetryAfterMS > 0 {
+		dst = strconv.AppendInt(append(dst, `,"retry_after_ms":`...), e.RetryAfterMS, 10)
+	}
+	if e.Seq > 0 {
+		dst = strconv.AppendUint(append(dst, `,"seq":`...), e.Seq, 10)
+	}
+	return dst
+}
+
+// DecodeError reads an Error from the payload of a system/error or from an
+// HTTP problem body. Whatever it does not find is left empty.
+func DecodeError(payload jsontext.Value) *Error {
+	e := &Error{Code: Internal}
+	for name, v := range members(payload) {
+		if k := v.Kind(); k != '"' && k != '[' && k != '0' {
+			continue
+		}
+		switch name {
+		case "error", "code":
+			e.Code = Code(unquote(v))
+		case "message", "detail":
+			e.Message = unquote(v)
+		case "hint":
+			e.Hint = unquote(v)
+		case "attempted_kind":
+			e.AttemptedKind = unquote(v)
+		case "your_capabilities":
+			for el := range elements(v) {
+				var c Capability
+				if c.UnmarshalJSON(el) == nil {
+					e.Capabilities = append(e.Capabilities, c)
+				}
+			}
+		case "retry_after_ms":
+			e.RetryAfterMS, _ = strconv.ParseInt(string(v), 10, 64)
+		case "seq":
+			e.Seq, _ = strconv.ParseUint(string(v), 10, 64)
+		}
+	}
+	return e
 }

@@ -1,0 +1,159 @@
+package parley
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// The functions of this file read JSON that the strict decoder has already
+// let through. On such input a value's end can be found by counting brackets,
+// at a fraction of the cost of decoding it a second time: that is what lets
+// the gateway look at three strings of a payload without parsing it.
+
+// members yields the members of a valid JSON object, names decoded, values
+// raw, in their order.
+func members(obj jsontext.Value) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(string, jsontext.Value) bool) {
+		i := skipSpace(obj, 0)
+		if i >= len(obj) || obj[i] != '{' {
+			return
+		}
+		i = skipSpace(obj, i+1)
+		for i < len(obj) && obj[i] != '}' {
+			nameEnd := skipString(obj, i)
+			name := unquote(obj[i:nameEnd])
+			start := skipSpace(obj, skipSpace(obj, nameEnd)+1) // over the colon
+			end := skipValue(obj, start)
+			if !yield(name, obj[start:end]) {
+				return
+			}
+			i = skipSpace(obj, end)
+			if i < len(obj) && obj[i] == ',' {
+				i = skipSpace(obj, i+1)
+			}
+		}
+	}
+}
+
+// elements yields the elements of a valid JSON array.
+func elements(arr jsontext.Value) iter.Seq[jsontext.Value] {
+	return func(yield func(jsontext.Value) bool) {
+		i := skipSpace(arr, 0)
+		if i >= len(arr) || arr[i] != '[' {
+			return
+		}
+		i = skipSpace(arr, i+1)
+		for i < len(arr) && arr[i] != ']' {
+			end := skipValue(arr, i)
+			if !yield(arr[i:end]) {
+				return
+			}
+			i = skipSpace(arr, end)
+			if i < len(arr) && arr[i] == ',' {
+				i = skipSpace(arr, i+1)
+			}
+		}
+	}
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+// skipString returns the index after the string that starts at i.
+func skipString(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i + 1
+		case '\\':
+			i++
+		}
+	}
+	return len(b)
+}
+
+// skipValue returns the index after the value that starts at i.
+func skipValue(b []byte, i int) int {
+	if i >= len(b) {
+		return len(b)
+	}
+	switch b[i] {
+	case '"':
+		return skipString(b, i)
+	case '{', '[':
+		depth := 0
+		for i < len(b) {
+			switch b[i] {
+			case '"':
+				i = skipString(b, i)
+				continue
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+			i++
+		}
+		return len(b)
+	default:
+		for i < len(b) && !endsScalar(b[i]) {
+			i++
+		}
+		return i
+	}
+}
+
+func endsScalar(c byte) bool {
+	switch c {
+	case ',', ']', '}', ' ', '\n', '\r', '\t':
+		return true
+	}
+	return false
+}
+
+// unquote decodes a valid JSON string.
+func unquote(raw jsontext.Value) string {
+	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1])
+	}
+	s, _ := jsontext.AppendUnquote(nil, raw)
+	return string(s)
+}
+
+// foldsTo returns which of the known names equals name but for case, by
+// Unicode's simple folding, or "".
+func foldsTo(name string, known ...string) string {
+	for _, k := range known {
+		if strings.EqualFold(name, k) {
+			return k
+		}
+	}
+	return ""
+}
+
+func kindName(k jsontext.Kind) string {
+	switch k {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case '0':
+		return "number"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "invalid value"
+}
