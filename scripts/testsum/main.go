@@ -26,7 +26,7 @@ func main() {
 	flag.Parse()
 
 	t := newTally(os.Stdout)
-	t.verbose = *verbose
+	t.verbose, t.noSkip = *verbose, *noSkip
 	if err := t.read(os.Stdin); err != nil {
 		fmt.Fprintln(os.Stderr, "testsum:", err)
 		os.Exit(1)

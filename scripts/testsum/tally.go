@@ -32,6 +32,7 @@ type skip struct {
 type tally struct {
 	w       io.Writer
 	verbose bool
+	noSkip  bool // say that a skip is a failure
 
 	output  map[name][]string // what was said by whatever has not ended yet
 	passed  int
@@ -188,8 +189,12 @@ func isFrame(text string) bool {
 
 // summarize prints what was skipped and why, what failed, and the count.
 func (t *tally) summarize() {
+	skipped := "skipped"
+	if t.noSkip {
+		skipped = "skipped, which is a failure here"
+	}
 	for _, s := range t.skipped {
-		fmt.Fprintf(t.w, "skipped: %s: %s\n", s.name, s.reason)
+		fmt.Fprintf(t.w, "%s: %s: %s\n", skipped, s.name, s.reason)
 	}
 	for _, n := range t.failed {
 		fmt.Fprintf(t.w, "failed: %s\n", n)
