@@ -26,16 +26,31 @@ func ParseHash(s string) (h Hash, err error) {
 
 // The chain (section 9 of the contract):
 //
-//	rest(n) = SHA-256( salt, payload, context as sent, unknown fields )
+//	rest(n) = SHA-256( salt, payload, context as sent, unknown fields, form )
 //	hash(n) = SHA-256( hash(n-1), header(n), rest(n) )
 //
-// where hash(0) is zero and the header is every other field. Redaction drops
+// where hash(0) is zero, the form is the protocol's name and whether the
+// correlation was an array, and the header is every other field. Redaction drops
 // salt and body and keeps rest(n), so the chain still verifies, and nobody can
 // find out by guessing what was dropped. Every part is preceded by its length.
 
 // Link sets Hash from the hash of the record before. Index, Seq and Epoch must
 // have been set.
 func (r *Record) Link(prev Hash) { r.Hash = r.chainHash(prev) }
+
+// Place gives a record the place after prev, and its Hash; Epoch must have been
+// set. It returns where the chain ends then. Only journals call it.
+func (r *Record) Place(prev Head) Head {
+	r.Index, r.Seq = prev.Index+1, 0
+	next := Head{Index: r.Index, Seq: prev.Seq}
+	if r.Type == Admitted {
+		next.Seq++
+		r.Seq = next.Seq
+	}
+	r.Link(prev.Hash)
+	next.Hash = r.Hash
+	return next
+}
 
 // envelopeRest covers what redaction may take away of an envelope.
 func envelopeRest(salt [16]byte, e *parley.Envelope) Hash {
@@ -44,6 +59,10 @@ func envelopeRest(salt [16]byte, e *parley.Envelope) Hash {
 	w.bytes(e.Payload)
 	w.bytes(e.Context.Raw())
 	w.bytes(e.Extra)
+	// What the header does not hold of the body is covered here as well, so
+	// that no byte of it can change unseen.
+	w.text(e.Protocol)
+	w.flag(e.Correlation.Array)
 	return w.sum()
 }
 
@@ -71,9 +90,7 @@ func (r *Record) chainHash(prev Hash) Hash {
 	w.list(r.Correlations)
 	w.text(r.Context)
 	w.text(r.Parent)
-	if r.Amends {
-		w.number(1)
-	}
+	w.flag(r.Amends)
 	w.bytes(r.Rest[:])
 	return w.sum()
 }
@@ -94,6 +111,14 @@ func (w partWriter) number(n uint64) {
 func (w partWriter) bytes(b []byte) {
 	w.number(uint64(len(b)))
 	w.h.Write(b)
+}
+
+func (w partWriter) flag(set bool) {
+	if set {
+		w.number(1)
+	} else {
+		w.number(0)
+	}
 }
 
 func (w partWriter) text(s string) { w.bytes([]byte(s)) }

@@ -1,0 +1,115 @@
+package journal
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+// Matcher decides whether a record is one that a query asks for, its place
+// (After, Before, Limit, Newest) aside. Backends share it, so that all mean
+// the same by a query.
+type Matcher struct {
+	q     Query
+	kinds []kindPattern
+	words []string
+}
+
+// NewMatcher prepares a query: invalid_argument where it cannot be understood.
+func NewMatcher(q Query) (*Matcher, error) {
+	m := &Matcher{q: q, words: Words(q.Text)}
+	for _, text := range q.Kinds {
+		p, err := parseKindPattern(text)
+		if err != nil {
+			return nil, err
+		}
+		m.kinds = append(m.kinds, p)
+	}
+	return m, nil
+}
+
+// NeedsBody reports whether Body looks at the body at all.
+func (m *Matcher) NeedsBody() bool { return m.q.Text != "" }
+
+// Header reports whether everything but the body is as the query asks.
+func (m *Matcher) Header(r *Record) bool {
+	q := &m.q
+	return (q.Chain || r.Type == Admitted) &&
+		(q.ID == "" || q.ID == r.ID) &&
+		(q.From == "" || q.From == r.From) &&
+		(q.To == "" || slices.Contains(r.To, q.To)) &&
+		(len(q.Contexts) == 0 || slices.Contains(q.Contexts, r.Context)) &&
+		(q.Correlation == "" || slices.Contains(r.Correlations, q.Correlation)) &&
+		(q.Since.IsZero() || !r.TS.Before(q.Since)) &&
+		(q.Until.IsZero() || r.TS.Before(q.Until)) &&
+		m.kind(r)
+}
+
+func (m *Matcher) kind(r *Record) bool {
+	if len(m.kinds) == 0 {
+		return true
+	}
+	return m.kindIs(r.Kind) || r.Effective != r.Kind && m.kindIs(r.Effective)
+}
+
+func (m *Matcher) kindIs(kind string) bool {
+	k := parley.SplitKind(kind)
+	return slices.ContainsFunc(m.kinds, func(p kindPattern) bool { return p.matches(k) })
+}
+
+// Body reports whether the record's text holds all words that are asked for.
+func (m *Matcher) Body(r *Record) bool {
+	if m.q.Text == "" {
+		return true
+	}
+	if len(m.words) == 0 {
+		return false
+	}
+	missing := make(map[string]bool, len(m.words))
+	for _, w := range m.words {
+		missing[w] = true
+	}
+	for w := range RecordWords(r) {
+		delete(missing, w)
+		if len(missing) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// kindPattern is a pattern of section 4 of the contract, without denials.
+type kindPattern struct{ typ, method, subject string }
+
+func parseKindPattern(text string) (kindPattern, error) {
+	if text == "" || strings.HasPrefix(text, "!") {
+		return kindPattern{}, parley.Errorf(parley.InvalidArgument, "%q is not a kind pattern", text).
+			WithHint("write one like mcp/request:tools/call:* or chat")
+	}
+	k := parley.SplitKind(text)
+	return kindPattern{k.Type, k.Method, k.Subject}, nil
+}
+
+func (p kindPattern) matches(k parley.Kind) bool {
+	return glob(p.typ, k.Type) && (p.method == "" || glob(p.method, k.Method)) && (p.subject == "" || glob(p.subject, k.Subject))
+}
+
+func glob(pattern, s string) bool {
+	for {
+		star := strings.IndexByte(pattern, '*')
+		if star < 0 {
+			return pattern == s
+		}
+		if !strings.HasPrefix(s, pattern[:star]) {
+			return false
+		}
+		s, pattern = s[star:], pattern[star+1:]
+		for i := range len(s) + 1 {
+			if glob(pattern, s[i:]) {
+				return true
+			}
+		}
+		return false
+	}
+}

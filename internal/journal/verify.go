@@ -1,0 +1,232 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+// String is the head's text, INDEX:SEQ:HASH, as [ParseHead] reads it.
+func (h Head) String() string { return fmt.Sprintf("%d:%d:%s", h.Index, h.Seq, h.Hash) }
+
+// ParseHead reads what [Head.String] wrote: invalid_argument for anything else.
+func ParseHead(s string) (Head, error) {
+	fields := strings.Split(s, ":")
+	if len(fields) == 3 {
+		index, ok1 := parseNumber(fields[0])
+		seq, ok2 := parseNumber(fields[1])
+		hash, err := ParseHash(fields[2])
+		if ok1 && ok2 && err == nil && seq <= index && (index > 0 || hash == Hash{}) {
+			return Head{Index: index, Seq: seq, Hash: hash}, nil
+		}
+	}
+	return Head{}, parley.Errorf(parley.InvalidArgument, "%.120q is not the head of a chain", s).
+		WithHint("write INDEX:SEQ:HASH, as parley log head prints it")
+}
+
+// parseNumber reads a number in the one form that String writes.
+func parseNumber(s string) (uint64, bool) {
+	n, err := strconv.ParseUint(s, 10, 63)
+	return n, err == nil && s == strconv.FormatUint(n, 10)
+}
+
+// Break is the first place where a chain does not hold.
+type Break struct {
+	Index  uint64 // the record's place in the chain
+	Seq    uint64 // the envelope's place in the order, or that of the last one before it
+	Reason string // one clause, for people
+}
+
+// Error says where the chain broke, and how.
+func (b *Break) Error() string {
+	return fmt.Sprintf("the chain breaks at seq %d (record %d): %s", b.Seq, b.Index, b.Reason)
+}
+
+// Verifier checks a chain record by record, as a walk in its order
+// ([Query].Chain) yields them.
+//
+//	v := journal.NewVerifier(journal.Head{})
+//	for r, err := range log.Read(ctx, journal.Query{Chain: true}) {
+//		…
+//		if err := v.Check(r); err != nil {
+//			return err // a *Break
+//		}
+//	}
+//	return v.End()
+//
+// What holds is proof that no record was changed, cut out or moved. That none
+// was cut off at the end, and that the end was not written anew, shows only
+// against a head that was kept elsewhere: [Verifier.Against].
+type Verifier struct {
+	head Head
+	kept []Head // not reached yet, in order
+}
+
+// NewVerifier starts a walk behind start: the zero Head for a whole chain, or
+// the head that a [Marker] names where older records were dropped.
+func NewVerifier(start Head) *Verifier { return &Verifier{head: start} }
+
+// Head is where the walk stands.
+func (v *Verifier) Head() Head { return v.head }
+
+// Against holds the chain against a head that was kept elsewhere. Before the
+// walk passes it there is nothing to say yet: Check fails where the chain says
+// otherwise, and End where it never gets there. It fails with a [*Break] where
+// the walk stands at that place and the chain says otherwise, and with
+// invalid_argument where the walk has left the place behind.
+func (v *Verifier) Against(h Head) error {
+	switch {
+	case h.Index < v.head.Index:
+		return parley.Errorf(parley.InvalidArgument, "the head at record %d lies before the part that is checked", h.Index)
+	case h.Index == v.head.Index:
+		return v.compare(h)
+	}
+	at, _ := slices.BinarySearchFunc(v.kept, h, func(a, b Head) int { return int(a.Index) - int(b.Index) })
+	v.kept = slices.Insert(v.kept, at, h)
+	return nil
+}
+
+// End reports, as a [*Break], that the chain ends before a head that it was
+// held against.
+func (v *Verifier) End() error {
+	if len(v.kept) == 0 {
+		return nil
+	}
+	return &Break{
+		Index:  v.head.Index + 1,
+		Seq:    min(v.head.Seq+1, v.kept[0].Seq),
+		Reason: fmt.Sprintf("cut off: the chain ends here, the head that was kept is record %d", v.kept[0].Index),
+	}
+}
+
+// Check reports, as a [*Break], that r does not follow the record that was
+// checked before it. The walk then stays where it was.
+func (v *Verifier) Check(r *Record) error {
+	if reason := v.place(r); reason != "" {
+		return v.broken(r, reason)
+	}
+	if reason := checkContent(r); reason != "" {
+		return v.broken(r, reason)
+	}
+	if r.chainHash(v.head.Hash) != r.Hash {
+		return v.broken(r, "edited: the hash does not follow from the record before and this one's header")
+	}
+	before := v.head
+	v.head = Head{Index: r.Index, Seq: max(r.Seq, v.head.Seq), Hash: r.Hash}
+	for len(v.kept) > 0 && v.kept[0].Index == r.Index {
+		if err := v.compare(v.kept[0]); err != nil {
+			v.head = before
+			return err
+		}
+		v.kept = v.kept[1:]
+	}
+	return nil
+}
+
+// compare holds the walk's own place against a head.
+func (v *Verifier) compare(h Head) error {
+	if h == v.head {
+		return nil
+	}
+	return &Break{Index: h.Index, Seq: v.head.Seq, Reason: "written anew: it differs from the head that was kept elsewhere"}
+}
+
+func (v *Verifier) broken(r *Record, reason string) *Break {
+	b := &Break{Index: r.Index, Seq: r.Seq, Reason: reason}
+	if b.Seq == 0 {
+		b.Seq = v.head.Seq
+	}
+	if r.Index != v.head.Index+1 {
+		// What is wrong is what should stand here.
+		b.Index, b.Seq = v.head.Index+1, v.head.Seq+1
+	}
+	return b
+}
+
+// place says what is wrong with a record's place, or nothing.
+func (v *Verifier) place(r *Record) string {
+	want := v.head.Index + 1
+	switch {
+	case r.Index > want && r.Index == want+1:
+		return fmt.Sprintf("cut out: record %d is missing", want)
+	case r.Index > want:
+		return fmt.Sprintf("cut out: records %d to %d are missing", want, r.Index-1)
+	case r.Index < want:
+		return fmt.Sprintf("swapped: record %d stands where record %d should", r.Index, want)
+	case r.Type != Admitted && r.Seq != 0:
+		return fmt.Sprintf("edited: a record of type %s has seq %d", r.Type, r.Seq)
+	case r.Type == Admitted && r.Seq != v.head.Seq+1:
+		return fmt.Sprintf("edited: seq is %d and should be %d", r.Seq, v.head.Seq+1)
+	}
+	return ""
+}
+
+// checkContent holds a record's body against its header and its salted hash.
+func checkContent(r *Record) string {
+	if r.Type != Admitted {
+		if !r.Redacted && bodyRest(r.Salt, r.Body) != r.Rest {
+			return "edited: the body does not match its hash"
+		}
+		return ""
+	}
+	e, err := r.Decode()
+	if err != nil {
+		return "edited: the body is not an envelope: " + message(err)
+	}
+	e.Seq = 0
+	if !bytes.Equal(e.AppendBody(nil), r.Body) {
+		return "edited: the body is not as it was written"
+	}
+	if field := differingField(r, e); field != "" {
+		return "edited: header and body disagree on " + field
+	}
+	if r.Redacted {
+		if !isRedacted(e) {
+			return "edited: it is marked as redacted and is not"
+		}
+		return ""
+	}
+	if envelopeRest(r.Salt, e) != r.Rest {
+		return "edited: payload, context or unknown fields do not match their hash"
+	}
+	return ""
+}
+
+// differingField names a field in which a record's header and body disagree.
+func differingField(r *Record, e *parley.Envelope) string {
+	var context parley.Context
+	if e.Context != nil {
+		context = *e.Context
+	}
+	switch {
+	case r.ID != e.ID:
+		return "id"
+	case !r.TS.Equal(e.TS):
+		return "ts"
+	case r.From != e.From:
+		return "from"
+	case !slices.Equal(r.To, e.To):
+		return "to"
+	case r.Kind != e.Kind:
+		return "kind"
+	case !slices.Equal(r.Correlations, e.Correlation.IDs):
+		return "correlation_id"
+	case r.Context != context.ID || r.Parent != context.Parent:
+		return "context"
+	case r.Amends != e.Amends:
+		return "amends"
+	}
+	return ""
+}
+
+func message(err error) string {
+	if e, ok := errors.AsType[*parley.Error](err); ok {
+		return e.Message
+	}
+	return err.Error()
+}
