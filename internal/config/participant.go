@@ -1,0 +1,129 @@
+package config
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+func (r *reader) participant(v value, tokens map[TokenHash]string, in *Space) *Participant {
+	m := r.keys(v, participantKeys)
+	p := &Participant{
+		TokenHashes:  r.tokens(m["token"], v, tokens),
+		Capabilities: r.capabilities(m["capabilities"], in.Enforcement),
+		Routing:      choose(r, m["routing"], RoutingAll, RoutingDirected),
+		Contexts:     r.contexts(m["contexts"]),
+		Kinds:        r.kinds(m["kinds"]),
+		History:      r.history(m["history"], in.Limits.History),
+		Echo:         r.flag(m["echo"], true),
+	}
+	if v.written() && v.kind != mapNode {
+		return p // told already
+	}
+	if !m["token"].written() {
+		w := v
+		w.node = nil
+		r.warn(w, "write token:, with what parley token prints", "%q has no token, so nobody can connect as it", v.name)
+	}
+	return p
+}
+
+// contexts is which sub-contexts a participant receives, in the form of the
+// query parameter.
+func (r *reader) contexts(v value) string {
+	text, ok := r.text(v)
+	if !ok {
+		return "all"
+	}
+	how, names, _ := strings.Cut(text, ":")
+	switch how {
+	case "all", "none":
+		if text == how {
+			return text
+		}
+	case "tree":
+		if validContext(names) {
+			return text
+		}
+	case "type", "id":
+		bad := false
+		for name := range strings.SplitSeq(names, ",") {
+			bad = bad || !validContext(name)
+		}
+		if !bad {
+			return text
+		}
+	}
+	r.fail(v, `"id" and "type" take several names with commas between them, without blanks`,
+		"contexts is not all, none, type:NAME, id:ID or tree:ID")
+	return "all"
+}
+
+// validContext is section 8's rule for ids; types follow it.
+func validContext(s string) bool {
+	return s != "" && len(s) <= 128 && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+}
+
+// kinds is a list of patterns, or patterns with commas between them, as in the
+// query parameter.
+func (r *reader) kinds(v value) parley.Capabilities {
+	var patterns parley.Capabilities
+	if v.written() && v.kind == listNode {
+		for _, item := range r.items(v) {
+			if text, ok := r.pattern(item); ok {
+				patterns = r.filter(patterns, item, text)
+			}
+		}
+		return patterns
+	}
+	text, ok := r.text(v)
+	if !ok {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		patterns = r.filter(patterns, v, part)
+	}
+	return patterns
+}
+
+// filter adds a pattern that says what is received.
+func (r *reader) filter(patterns parley.Capabilities, v value, text string) parley.Capabilities {
+	if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "{") {
+		r.fail(v, `write the patterns of what to receive, as "chat"`, "kinds takes no denials and no objects")
+		return patterns
+	}
+	c, err := parley.ParseCapability(text)
+	if !r.admit(v, err) {
+		return patterns
+	}
+	return append(patterns, c)
+}
+
+func (r *reader) history(v value, most int) int {
+	n := 0
+	if v.written() {
+		r.count(v, &n, 0, most)
+	}
+	return n
+}
+
+// flag is a truth value: true, false, on or off.
+func (r *reader) flag(v value, def bool) bool {
+	text, ok := r.text(v)
+	if !ok {
+		return def
+	}
+	switch text {
+	case "on":
+		return true
+	case "off":
+		return false
+	}
+	b, err := strconv.ParseBool(text)
+	if err != nil || len(text) < 4 {
+		r.fail(v, "", "%s is not on or off", v.title())
+		return def
+	}
+	return b
+}
