@@ -1,0 +1,6 @@
+//go:build !unix
+
+package filetool
+
+// openNonblock is nothing where folders hold no named pipes.
+const openNonblock = 0
