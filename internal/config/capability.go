@@ -35,10 +35,7 @@ func (r *reader) capabilities(v value, enforcement Enforcement) parley.Capabilit
 
 func (r *reader) capability(v value) (c parley.Capability, ok bool) {
 	switch {
-	case !v.written():
-		r.fail(v, `write a pattern, as "chat" or "mcp/*"`, "%s is empty", v.title())
-		return c, false
-	case v.kind != mapNode:
+	case !v.written(), v.kind != mapNode:
 		text, ok := r.pattern(v)
 		if !ok {
 			return c, false
@@ -58,11 +55,15 @@ func (r *reader) capability(v value) (c parley.Capability, ok bool) {
 
 // pattern is a pattern's text. A number cannot be meant.
 func (r *reader) pattern(v value) (string, bool) {
-	if v.written() && v.kind != stringNode {
+	switch {
+	case !v.written():
+		r.fail(v, `write a pattern, as "chat" or "mcp/*"`, "%s is empty", v.title())
+	case v.kind != stringNode:
 		r.fail(v, `write a pattern in quotes, as "mcp/*"`, "%s is %s, and should be a pattern", v.title(), v.kind)
-		return "", false
+	default:
+		return v.node.text, true
 	}
-	return r.text(v)
+	return "", false
 }
 
 // admit turns the root package's refusal of a capability into a problem.

@@ -21,6 +21,8 @@ const (
 	maxSiblings = 10_000
 )
 
+const tagHint = `write a denial as "!mcp/request:tools/call:delete_*"; YAML tags are not supported`
+
 // parseDocument turns text into nodes. A nil node comes with at least one
 // problem; a node may come with problems too, and is then worth reading on.
 func parseDocument(data []byte) (*node, []Problem) {
@@ -32,7 +34,8 @@ func parseDocument(data []byte) (*node, []Problem) {
 	if p := checkText(data); p != nil {
 		return nil, []Problem{*p}
 	}
-	tokens, err := tokenize(data)
+	// The library loses what a file without a last line break ends in.
+	tokens, err := tokenize(append(data, '\n'))
 	if err != nil {
 		return nil, []Problem{*err}
 	}
@@ -84,7 +87,7 @@ func checkTokens(tokens token.Tokens) *Problem {
 	for _, tk := range tokens {
 		switch tk.Type {
 		case token.TagType:
-			return problemAt(tk, "a value that starts with ! needs quotes", `write a denial as "!mcp/request:tools/call:delete_*"; YAML tags are not supported`)
+			return problemAt(tk, "a value that starts with ! needs quotes", tagHint)
 		case token.DirectiveType:
 			return problemAt(tk, "YAML directives are not supported", "a value that starts with % needs quotes")
 		case token.MappingKeyType:
@@ -161,7 +164,11 @@ func syntaxProblem(tk *token.Token, message string) *Problem {
 		message = "unexpected text"
 	}
 	message = strings.ReplaceAll(message, "\t", `\t`)
-	return problemAt(tk, "not valid YAML: "+message, syntaxHint(message))
+	hint := syntaxHint(message)
+	if tk.Prev != nil && strings.HasSuffix(tk.Prev.Value, "$") {
+		hint = `put quotes around it, as "${env:NAME}"`
+	}
+	return problemAt(tk, "not valid YAML: "+message, hint)
 }
 
 // syntaxHint says what usually leads to a message of the YAML library.
@@ -172,6 +179,8 @@ func syntaxHint(message string) string {
 		return "indent with spaces, never with tabs"
 	case has("reserved character"), has("undefined alias"), has("alias value"), has("undefined anchor"), has("anchor value"), has("unexpected scalar value"):
 		return `put values that start with a special character into quotes, as "*"`
+	case has("tag character"):
+		return tagHint
 	case has("escape character"):
 		return `write a backslash as \\, or use single quotes`
 	case has("could not find end character"):
