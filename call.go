@@ -23,30 +23,29 @@ func ReadCall(k Kind, payload jsontext.Value) (Call, error) {
 			WithHint(`write {"method": …, "params": {…}}; batches are not served`)
 	}
 	var method, params jsontext.Value
-	for name, value := range members(payload) {
-		switch name {
+	for name, value := range fields(payload) {
+		switch string(name) {
 		case "method":
 			method = value
 		case "params":
 			params = value
 		default:
-			if known := foldsTo(name, "method", "params"); known != "" {
-				return Call{}, caseMismatch("payload", name, known)
+			if known := foldsTo(string(name), "method", "params"); known != "" {
+				return Call{}, caseMismatch("payload", string(name), known)
 			}
 		}
 	}
 	if method.Kind() != '"' {
 		return Call{}, Errorf(KindMismatch, "the payload has no method that is a string")
 	}
-	name := unquote(method)
-	if name != k.Method {
-		return Call{}, Errorf(KindMismatch, "the kind says %q, the payload's method is %q", clip(k.Method, 80), clip(name, 80))
+	if name := nameBytes(method); string(name) != k.Method {
+		return Call{}, Errorf(KindMismatch, "the kind says %q, the payload's method is %q", clip(k.Method, 80), clip(string(name), 80))
 	}
 	call := Call{Kind: Kind{Type: k.Type, Method: k.Method}, Params: params}
-	if !HasSubject(name) {
+	if !HasSubject(k.Method) {
 		return call, nil // a SUBJECT here is a label without meaning
 	}
-	subject, err := readSubject(name, params)
+	subject, err := readSubject(k.Method, params)
 	if err != nil {
 		return Call{}, err
 	}
@@ -63,8 +62,8 @@ func readSubject(method string, params jsontext.Value) (string, error) {
 		return "", Errorf(KindMismatch, "%s needs params that are an object", method)
 	}
 	var name, uri, ref jsontext.Value
-	for key, value := range members(params) {
-		switch key {
+	for key, value := range fields(params) {
+		switch string(key) {
 		case "name":
 			name = value
 		case "uri":
@@ -72,8 +71,8 @@ func readSubject(method string, params jsontext.Value) (string, error) {
 		case "ref":
 			ref = value
 		default:
-			if known := foldsTo(key, "name", "uri", "ref"); known != "" {
-				return "", caseMismatch("params", key, known)
+			if known := foldsTo(string(key), "name", "uri", "ref"); known != "" {
+				return "", caseMismatch("params", string(key), known)
 			}
 		}
 	}
@@ -134,11 +133,11 @@ func CheckResponse(payload jsontext.Value) error {
 		return Errorf(KindMismatch, "the payload of a response is not an object")
 	}
 	var results, errors int
-	for name := range members(payload) {
-		switch known := foldsTo(name, "result", "error", "method"); {
+	for name := range fields(payload) {
+		switch known := foldsTo(string(name), "result", "error", "method"); {
 		case known == "":
-		case known != name:
-			return caseMismatch("payload", name, known)
+		case known != string(name):
+			return caseMismatch("payload", string(name), known)
 		case known == "result":
 			results++
 		case known == "error":
@@ -156,8 +155,8 @@ func CheckResponse(payload jsontext.Value) error {
 // Member returns the raw value of one member of a JSON object that was decoded
 // strictly before, or nil.
 func Member(obj jsontext.Value, name string) jsontext.Value {
-	for key, value := range members(obj) {
-		if key == name {
+	for key, value := range fields(obj) {
+		if string(key) == name {
 			return value
 		}
 	}

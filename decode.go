@@ -41,7 +41,7 @@ type decoder struct {
 	buf  *bytes.Buffer
 	data []byte
 	env  *Envelope
-	seen fields
+	kind bool // seen
 }
 
 var decoders = sync.Pool{New: func() any {
@@ -54,17 +54,15 @@ func (d *decoder) release() {
 	decoders.Put(d)
 }
 
-type fields struct{ kind bool }
-
 func (d *decoder) decode(data []byte) (*Envelope, error) {
-	d.data, d.env, d.seen = data, &Envelope{}, fields{}
+	d.data, d.env, d.kind = data, &Envelope{}, false
 	// The decoder reads a bytes.Buffer in place, without a copy.
 	*d.buf = *bytes.NewBuffer(data)
 	d.dec.Reset(d.buf)
 	if err := d.object(); err != nil {
 		return d.env, err
 	}
-	if !d.seen.kind {
+	if !d.kind {
 		return d.env, Errorf(MalformedEnvelope, "the envelope has no kind")
 	}
 	return d.env, nil
@@ -115,11 +113,8 @@ func (d *decoder) value() (jsontext.Value, error) {
 
 func (d *decoder) field(rawName, v jsontext.Value) (err error) {
 	e := d.env
-	inner := rawName[1 : len(rawName)-1]
-	if bytes.IndexByte(inner, '\\') >= 0 {
-		inner = []byte(unquote(rawName))
-	}
-	switch string(inner) {
+	name := nameBytes(rawName)
+	switch string(name) {
 	case "protocol":
 		e.Protocol, err = d.protocol(v)
 	case "id":
@@ -134,7 +129,7 @@ func (d *decoder) field(rawName, v jsontext.Value) (err error) {
 	case "to":
 		e.To, err = idsField("to", v, MaxTo)
 	case "kind":
-		d.seen.kind = true
+		d.kind = true
 		e.Kind, err = stringField("kind", v)
 	case "correlation_id":
 		e.Correlation, err = correlationField(v)
@@ -147,7 +142,7 @@ func (d *decoder) field(rawName, v jsontext.Value) (err error) {
 	case "payload":
 		e.Payload = v
 	default:
-		err = d.unknown(string(inner), rawName, v)
+		err = d.unknown(string(name), rawName, v)
 	}
 	return err
 }
@@ -263,11 +258,11 @@ func wrongType(name string, v jsontext.Value, want string) error {
 }
 
 func syntaxError(err error) error {
-	var syn *jsontext.SyntacticError
-	if !errors.As(err, &syn) {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return Errorf(MalformedEnvelope, "the envelope is cut off")
-		}
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return Errorf(MalformedEnvelope, "the envelope is cut off")
+	}
+	syn, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
 		return Errorf(MalformedEnvelope, "%v", err)
 	}
 	where := ""

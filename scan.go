@@ -17,6 +17,18 @@ import (
 // raw, in their order.
 func members(obj jsontext.Value) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(string, jsontext.Value) bool) {
+		for name, value := range fields(obj) {
+			if !yield(string(name), value) {
+				return
+			}
+		}
+	}
+}
+
+// fields is members without a string made for every name: those that hold no
+// escape are slices of obj.
+func fields(obj jsontext.Value) iter.Seq2[[]byte, jsontext.Value] {
+	return func(yield func([]byte, jsontext.Value) bool) {
 		i := skipSpace(obj, 0)
 		if i >= len(obj) || obj[i] != '{' {
 			return
@@ -24,7 +36,7 @@ func members(obj jsontext.Value) iter.Seq2[string, jsontext.Value] {
 		i = skipSpace(obj, i+1)
 		for i < len(obj) && obj[i] != '}' {
 			nameEnd := skipString(obj, i)
-			name := unquote(obj[i:nameEnd])
+			name := nameBytes(obj[i:nameEnd])
 			start := skipSpace(obj, skipSpace(obj, nameEnd)+1) // over the colon
 			end := skipValue(obj, start)
 			if !yield(name, obj[start:end]) {
@@ -36,6 +48,13 @@ func members(obj jsontext.Value) iter.Seq2[string, jsontext.Value] {
 			}
 		}
 	}
+}
+
+func nameBytes(raw jsontext.Value) []byte {
+	if len(raw) >= 2 && bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	return []byte(unquote(raw))
 }
 
 // elements yields the elements of a valid JSON array.
@@ -68,15 +87,20 @@ func skipSpace(b []byte, i int) int {
 
 // skipString returns the index after the string that starts at i.
 func skipString(b []byte, i int) int {
-	for i++; i < len(b); i++ {
-		switch b[i] {
-		case '"':
-			return i + 1
-		case '\\':
-			i++
+	for i++; ; {
+		n := bytes.IndexByte(b[i:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		quote := i + n
+		escapes := 0
+		for quote-escapes > i && b[quote-escapes-1] == '\\' {
+			escapes++
+		}
+		if i = quote + 1; escapes%2 == 0 {
+			return i
 		}
 	}
-	return len(b)
 }
 
 // skipValue returns the index after the value that starts at i.
@@ -157,3 +181,11 @@ func kindName(k jsontext.Kind) string {
 	}
 	return "invalid value"
 }
+
+// Elements yields the raw elements of a JSON array that was decoded strictly
+// before; nothing where it is not an array.
+func Elements(arr jsontext.Value) iter.Seq[jsontext.Value] { return elements(arr) }
+
+// Members yields the members of a JSON object that was decoded strictly
+// before, names decoded, values raw; nothing where it is not an object.
+func Members(obj jsontext.Value) iter.Seq2[string, jsontext.Value] { return members(obj) }
