@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -315,44 +316,63 @@ func TestCreateDirectoryAndInfo(t *testing.T) {
 	r.refused("not_found", "get_file_info", args{"path": "absent"})
 }
 
-// Of many moves to one place exactly one wins, and readers of a file that is
-// rewritten meanwhile see one whole content or another.
-func TestCallsSideBySide(t *testing.T) {
+// Of many moves to one place exactly one wins, however close they come.
+func TestMovesTakeTurns(t *testing.T) {
 	r := newRoom(t, nil)
-	const n = 16
-	contents := map[string]bool{}
-	for i := range n {
-		r.put(fmt.Sprintf("src%d", i), fmt.Sprint(i))
-		contents[strings.Repeat(fmt.Sprint(i%10), 50_000)] = true
+	f, err := openFolder(r.dir, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
-	r.put("shared", strings.Repeat("0", 50_000))
-	var (
-		wg  sync.WaitGroup
-		mu  sync.Mutex
-		won int
-	)
-	for i := range n {
+	defer f.close()
+	const rounds, racers = 400, 4
+	for round := range rounds {
+		var (
+			wg    sync.WaitGroup
+			won   atomic.Int32
+			start = make(chan struct{})
+			dst   = fmt.Sprintf("dst%d", round)
+		)
+		for i := range racers {
+			src := fmt.Sprintf("src%d-%d", round, i)
+			r.put(src, "x")
+			wg.Go(func() {
+				<-start
+				if _, err := f.move(t.Context(), moveInput{Source: src, Destination: dst}); err == nil {
+					won.Add(1)
+				}
+			})
+		}
+		close(start)
+		wg.Wait()
+		if won.Load() != 1 {
+			t.Fatalf("round %d: %d moves won", round, won.Load())
+		}
+	}
+	if got := r.names("."); len(got) != rounds*racers {
+		t.Errorf("%d files left of %d", len(got), rounds*racers)
+	}
+}
+
+// Readers of a file that is rewritten meanwhile see one whole content or
+// another.
+func TestReadersSeeWholeFiles(t *testing.T) {
+	r := newRoom(t, nil)
+	content := func(i int) string { return strings.Repeat(fmt.Sprint(i), 50_000) }
+	r.put("shared", content(0))
+	var wg sync.WaitGroup
+	for i := range 10 {
 		wg.Go(func() {
-			if !r.do("move_file", args{"source": fmt.Sprintf("src%d", i), "destination": "dst"}).IsError {
-				mu.Lock()
-				won++
-				mu.Unlock()
-			}
+			r.do("write_file", args{"path": "shared", "content": content(i)})
 		})
 		wg.Go(func() {
-			r.do("write_file", args{"path": "shared", "content": strings.Repeat(fmt.Sprint(i%10), 50_000)})
-		})
-		wg.Go(func() {
-			if got := text(r.do("read_file", args{"path": "shared"})); !contents[got] {
+			got := text(r.do("read_file", args{"path": "shared"}))
+			if len(got) != 50_000 || strings.Count(got, got[:1]) != 50_000 {
 				t.Errorf("read a part: %d bytes", len(got))
 			}
 		})
 	}
 	wg.Wait()
-	if won != 1 {
-		t.Errorf("%d moves won", won)
-	}
-	if got := r.names("."); len(got) != n-1+2 {
-		t.Errorf("left: %q", got)
+	if got := r.names("."); !slices.Equal(got, []string{"shared"}) {
+		t.Errorf("left behind: %q", got)
 	}
 }
