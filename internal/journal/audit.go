@@ -1,0 +1,121 @@
+package journal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/parleyhq/parley"
+)
+
+// Audit is what a walk along a whole chain found.
+type Audit struct {
+	Space     string
+	Head      Head
+	Records   uint64 // of every type
+	Envelopes uint64
+	Refusals  uint64 // as records; a flood is one
+	Redacted  uint64
+}
+
+// Verify walks the chain of a log and holds it against heads that were kept
+// elsewhere. The error is a [*Break] where the chain does not hold, else the
+// reader's own; the audit then says how far it came.
+func Verify(ctx context.Context, space string, log Reader, kept ...Head) (Audit, error) {
+	w := walk{Audit: Audit{Space: space}, v: NewVerifier(Head{})}
+	if err := w.against(kept); err != nil {
+		return w.Audit, err
+	}
+	if err := w.all(log.Read(ctx, Query{Chain: true})); err != nil {
+		return w.Audit, err
+	}
+	return w.Audit, w.v.End()
+}
+
+// VerifyExport does the same with what [Export] wrote, and holds it against the
+// head that it carries as well. A line that is none of an export is a break of
+// the chain, and so is a missing end.
+func VerifyExport(r io.Reader, kept ...Head) (Audit, error) {
+	x, err := ReadExport(r)
+	if err == io.EOF {
+		return Audit{}, parley.Errorf(parley.InvalidArgument, "the export is empty").WithHint("parley log export writes one")
+	}
+	if err != nil {
+		return Audit{}, err
+	}
+	w := walk{Audit: Audit{Space: x.Space}, v: NewVerifier(Head{})}
+	if err := w.against(kept); err != nil {
+		return w.Audit, err
+	}
+	if err := w.all(x.Records()); err != nil {
+		return w.Audit, w.asBreak(err)
+	}
+	head, ok := x.Head()
+	if !ok {
+		return w.Audit, w.broken("cut off: the export does not end with a head")
+	}
+	if head.Index < w.Head.Index {
+		return w.Audit, w.broken(fmt.Sprintf("edited: the export's own head is record %d", head.Index))
+	}
+	if err := w.v.Against(head); err != nil {
+		return w.Audit, err
+	}
+	return w.Audit, w.v.End()
+}
+
+// walk is a verifier that counts.
+type walk struct {
+	Audit
+	v *Verifier
+}
+
+func (w *walk) against(kept []Head) error {
+	for _, h := range kept {
+		if err := w.v.Against(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walk) all(records iter.Seq2[*Record, error]) error {
+	for r, err := range records {
+		if err != nil {
+			return err
+		}
+		if err := w.v.Check(r); err != nil {
+			return err
+		}
+		w.count(r)
+	}
+	return nil
+}
+
+func (w *walk) count(r *Record) {
+	w.Head = w.v.Head()
+	w.Records++
+	switch r.Type {
+	case Admitted:
+		w.Envelopes++
+	case Refused, Flood:
+		w.Refusals++
+	}
+	if r.Redacted {
+		w.Redacted++
+	}
+}
+
+// broken is a break where the walk stands.
+func (w *walk) broken(reason string) *Break {
+	return &Break{Index: w.Head.Index + 1, Seq: w.Head.Seq + 1, Reason: reason}
+}
+
+// asBreak turns a line that could not be read into the break that it is.
+func (w *walk) asBreak(err error) error {
+	if e, ok := errors.AsType[*parley.Error](err); ok && e.Code == parley.InvalidArgument {
+		return w.broken("edited: " + e.Message)
+	}
+	return err
+}
