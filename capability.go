@@ -8,7 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxPattern is the longest pattern that a capability may hold, in bytes.
+// MaxPattern is the longest pattern that a capability may hold, in bytes; the
+// "!" of a denial comes on top.
 const MaxPattern = 4 << 10
 
 // Action is what a capability is held against: one envelope that somebody
@@ -248,7 +249,7 @@ func checkPattern(s string) error {
 	case s == "":
 		return Errorf(InvalidArgument, "the pattern is empty").
 			WithHint("write a kind, for example chat or mcp/request:tools/call:read_*")
-	case len(s) > MaxPattern:
+	case len(strings.TrimPrefix(s, "!")) > MaxPattern:
 		return Errorf(InvalidArgument, "the pattern is longer than %d bytes: %s", MaxPattern, clip(s, 80))
 	case !utf8.ValidString(s):
 		return Errorf(InvalidArgument, "the pattern is not valid UTF-8")

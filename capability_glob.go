@@ -15,10 +15,9 @@ type glob struct {
 type pathCare uint8
 
 const (
-	anyText    pathCare = iota
-	anyPath             // has a backslash: no dot segments, no encoded separators
-	slashPath           // has a slash: no backslashes either
-	starEscape = `\*`
+	anyText   pathCare = iota
+	anyPath            // the pattern has a backslash: no dot segments, no encoded separators
+	slashPath          // the pattern has a slash: no backslashes either
 )
 
 func compileGlob(pattern string) glob {
@@ -44,12 +43,12 @@ func splitStars(pattern string) []string {
 	var piece strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		switch {
-		case strings.HasPrefix(pattern[i:], starEscape):
+		case strings.HasPrefix(pattern[i:], `\*`):
 			piece.WriteByte('*')
 			i++
 		case pattern[i] != '*':
 			piece.WriteByte(pattern[i])
-		case i == 0 || len(pieces) == 0 || piece.Len() > 0:
+		case len(pieces) == 0 || piece.Len() > 0:
 			pieces = append(pieces, piece.String())
 			piece.Reset()
 		}

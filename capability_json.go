@@ -13,7 +13,7 @@ import (
 // Bounds of an object form. They keep what one capability may cost the one
 // goroutine that holds it against every envelope.
 const (
-	maxObjectForm     = 16 << 10 // bytes
+	maxObjectForm     = 16 << 10 // bytes, the "!" of a denial aside
 	maxObjectPatterns = 256
 	maxParamsDepth    = 32
 )
@@ -84,7 +84,7 @@ func readStrictly(data []byte) (jsontext.Value, error) {
 }
 
 func parseObjectForm(v jsontext.Value) (Capability, error) {
-	if len(v) > maxObjectForm {
+	if len(v) > maxObjectForm+len("!") {
 		return Capability{}, Errorf(InvalidArgument, "the capability is longer than %d bytes", maxObjectForm)
 	}
 	r := &rule{text: string(v), object: v}

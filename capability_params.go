@@ -70,31 +70,27 @@ func (r *rule) judgeParams(params jsontext.Value) verdict {
 
 // judge descends into those members alone that the pattern names.
 func (n *node) judge(v jsontext.Value) verdict {
-	if v.Kind() == '[' {
+	switch kind := v.Kind(); {
+	case kind == '[':
 		return n.judgeElements(v)
-	}
-	if n.form == formAny {
+	case kind == '"':
+		return n.judgeText(&spelling{text: unquote(v)})
+	case n.form == formAny:
 		best := no
 		for _, alternative := range n.any {
 			best = max(best, alternative.judge(v))
 		}
 		return best
-	}
-	if v.Kind() != n.form.kind(n.truth) && !(n.form == formBool && v.Kind() == n.form.kind(!n.truth)) {
-		return doubt
-	}
-	switch n.form {
-	case formString:
-		return n.judgeString(unquote(v))
-	case formNumber:
+	case n.form == formNumber && kind == '0':
 		return n.judgeNumber(canonicalNumber(v))
-	case formBool:
-		return verdictOf(n.truth == (v.Kind() == 't'))
-	case formObject:
+	case n.form == formBool && (kind == 't' || kind == 'f'):
+		return verdictOf(n.truth == (kind == 't'))
+	case n.form == formNull && kind == 'n':
+		return yes
+	case n.form == formObject && kind == '{':
 		return n.judgeMembers(v)
-	default:
-		return yes // null is null
 	}
+	return doubt // of another type
 }
 
 // judgeElements says yes where every element does, and no where none could.
@@ -127,14 +123,27 @@ func (n *node) judgeMembers(v jsontext.Value) verdict {
 	return worst
 }
 
-func (n *node) judgeString(s string) verdict {
-	if n.text.misleads(s) {
-		return doubt
+func (n *node) judgeText(s *spelling) verdict {
+	switch n.form {
+	case formString:
+		return n.text.judge(s)
+	case formAny:
+		best := no
+		for _, alternative := range n.any {
+			best = max(best, alternative.judgeText(s))
+		}
+		return best
 	}
+	return doubt // of another type
+}
+
+func (g *glob) judge(s *spelling) verdict {
 	switch {
-	case n.text.match(s):
+	case g.misleads(s):
+		return doubt
+	case g.match(s.text):
 		return yes
-	case n.text.matchLoosely(s):
+	case matchPieces(g.loose, s.canonical()):
 		return doubt
 	}
 	return no
@@ -151,30 +160,34 @@ func (n *node) judgeNumber(number string) verdict {
 
 // misleads reports whether s is a path that programs may resolve to another
 // place than g, a path pattern, would read in it.
-func (g *glob) misleads(s string) bool {
+func (g *glob) misleads(s *spelling) bool {
 	switch g.path {
 	case slashPath:
-		return strings.Contains(s, `\`) || isDoubtfulPath(s)
+		return strings.Contains(s.text, `\`) || s.isDoubtful()
 	case anyPath:
-		return isDoubtfulPath(s)
+		return s.isDoubtful()
 	}
 	return false
 }
 
-// kind is the JSON kind of the values that a form is about.
-func (f form) kind(truth bool) jsontext.Kind {
-	switch f {
-	case formString:
-		return '"'
-	case formNumber:
-		return '0'
-	case formNull:
-		return 'n'
-	case formObject:
-		return '{'
+// spelling is a string among params, with what is costly to know of a long one
+// found out at most once for all the alternatives that it is held against.
+type spelling struct {
+	text     string
+	loose    *string
+	doubtful *bool
+}
+
+func (s *spelling) canonical() string {
+	if s.loose == nil {
+		s.loose = new(canonicalPath(s.text))
 	}
-	if truth {
-		return 't'
+	return *s.loose
+}
+
+func (s *spelling) isDoubtful() bool {
+	if s.doubtful == nil {
+		s.doubtful = new(isDoubtfulPath(s.text))
 	}
-	return 'f'
+	return *s.doubtful
 }

@@ -111,34 +111,35 @@ const maxEncodings = 4
 // undoPercent decodes percent-encoding until there is none; whole is false
 // where four rounds did not suffice.
 func undoPercent(s string) (plain string, whole bool) {
-	for range maxEncodings {
-		next := decodePercent(s)
-		if len(next) == len(s) {
-			return s, true
-		}
-		s = next
+	if strings.IndexByte(s, '%') < 0 {
+		return s, true
 	}
-	return s, len(decodePercent(s)) == len(s)
+	b := []byte(s)
+	for range maxEncodings {
+		before := len(b)
+		if b = decodePercent(b); len(b) == before {
+			return string(b), true
+		}
+	}
+	plain = string(b)
+	return plain, len(decodePercent(b)) == len(plain)
 }
 
-func decodePercent(s string) string {
-	i := strings.IndexByte(s, '%')
-	if i < 0 {
-		return s
-	}
-	out := append(make([]byte, 0, len(s)), s[:i]...)
-	for ; i < len(s); i++ {
-		if c, ok := percentByte(s[i:]); ok {
+// decodePercent decodes in place.
+func decodePercent(b []byte) []byte {
+	out := b[:0]
+	for i := 0; i < len(b); i++ {
+		if c, ok := percentByte(b[i:]); ok {
 			out = append(out, c)
 			i += 2
 		} else {
-			out = append(out, s[i])
+			out = append(out, b[i])
 		}
 	}
-	return string(out)
+	return out
 }
 
-func percentByte(s string) (byte, bool) {
+func percentByte(s []byte) (byte, bool) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, false
 	}
@@ -152,8 +153,7 @@ func hexDigit(c byte) (byte, bool) {
 	case '0' <= c && c <= '9':
 		return c - '0', true
 	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c|0x20 - 'a' + 10, true
+		return c | 0x20 - 'a' + 10, true
 	}
 	return 0, false
 }
-
