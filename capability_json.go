@@ -56,7 +56,7 @@ func parseCapabilityJSON(data []byte) (Capability, error) {
 	case '{':
 		return parseObjectForm(v)
 	}
-	return Capability{}, Errorf(InvalidArgument, "a capability is a string or an object, not %s", aKind(v))
+	return Capability{}, Errorf(InvalidArgument, "a capability is a string or an object, not %s", kindName(v.Kind()))
 }
 
 // readStrictly copies one JSON value, compact, out of data that nobody has
@@ -245,17 +245,5 @@ func (p *paramsParser) alternatives(where string, v jsontext.Value, depth int) (
 }
 
 func mistyped(where string, v jsontext.Value, want string) error {
-	return Errorf(InvalidArgument, "%s is %s in a capability, not %s", where, aKind(v), want)
-}
-
-// aKind is the JSON type of v with its article.
-func aKind(v jsontext.Value) string {
-	switch name := kindName(v.Kind()); name {
-	case "null":
-		return name
-	case "object", "array", "invalid value":
-		return "an " + name
-	default:
-		return "a " + name
-	}
+	return Errorf(InvalidArgument, "%s is %s in a capability, not %s", where, kindName(v.Kind()), want)
 }

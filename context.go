@@ -53,7 +53,7 @@ func decodeContext(raw jsontext.Value) *Context {
 	case '{':
 		c.fromObject(raw)
 	default:
-		c.invalid = Errorf(InvalidContext, "context is a %s, not an object", kindName(raw.Kind()))
+		c.invalid = Errorf(InvalidContext, "context is %s, not an object", kindName(raw.Kind()))
 	}
 	return c
 }
@@ -80,7 +80,7 @@ func (c *Context) fromObject(raw jsontext.Value) {
 		case "metadata":
 			c.Metadata = value
 			if value.Kind() != '{' {
-				c.invalid = Errorf(InvalidContext, "context.metadata is a %s, not an object", kindName(value.Kind()))
+				c.invalid = Errorf(InvalidContext, "context.metadata is %s, not an object", kindName(value.Kind()))
 			}
 			continue
 		default:
@@ -90,7 +90,7 @@ func (c *Context) fromObject(raw jsontext.Value) {
 			continue
 		}
 		if value.Kind() != '"' {
-			c.invalid = Errorf(InvalidContext, "context.%s is a %s, not a string", name, kindName(value.Kind()))
+			c.invalid = Errorf(InvalidContext, "context.%s is %s, not a string", name, kindName(value.Kind()))
 			continue
 		}
 		*field = unquote(value)

@@ -106,7 +106,7 @@ func TestContextForms(t *testing.T) {
 		{`{"id":"a b"}`, "a b", "", "visible ASCII"},
 		{`{"id":"a","parent":"\t"}`, "a", "\t", "visible ASCII"},
 		{`{"id":7}`, "", "", "context.id is a number"},
-		{`{"id":"a","type":[]}`, "a", "", "context.type is a array"},
+		{`{"id":"a","type":[]}`, "a", "", "context.type is an array"},
 		{`{"id":"a","metadata":"m"}`, "a", "", "context.metadata is a string"},
 		{`{"id":"a","ID":"b"}`, "a", "", "only differs"},
 		{`7`, "", "", "context is a number"},

@@ -167,19 +167,19 @@ func foldsTo(name string, known ...string) string {
 func kindName(k jsontext.Kind) string {
 	switch k {
 	case '{':
-		return "object"
+		return "an object"
 	case '[':
-		return "array"
+		return "an array"
 	case '"':
-		return "string"
+		return "a string"
 	case '0':
-		return "number"
+		return "a number"
 	case 't', 'f':
-		return "boolean"
+		return "a boolean"
 	case 'n':
 		return "null"
 	}
-	return "invalid value"
+	return "an invalid value"
 }
 
 // Elements yields the raw elements of a JSON array that was decoded strictly

@@ -1,0 +1,36 @@
+package space
+
+import "github.com/parleyhq/parley"
+
+// Apply takes an admitted envelope, with its place in the order, into the
+// state, and says what follows from it. It is the only door: what Judge let
+// through, what the gateway says itself, and what a journal holds from earlier
+// runs all come in here.
+func (s *State) Apply(e *parley.Envelope, kind parley.Kind) []Effect {
+	s.seq = e.Seq
+	s.ids.add(e.ID, idEntry{seq: e.Seq, digest: contentDigest(e.From, e)})
+	if e.Context != nil {
+		s.contexts.add(e.Context.ID, e.Context.Type)
+	}
+	switch kind.Type {
+	case parley.TypeRequest:
+		s.applyRequest(e, kind)
+	case parley.TypeResponse:
+		s.applyResponse(e)
+	case parley.TypeProposal:
+		s.applyProposal(e, kind)
+	case parley.TypeReject, parley.TypeWithdraw:
+		s.applyEnding(e, kind)
+	case parley.KindGrant:
+		return s.applyGrant(e)
+	case parley.KindRevoke:
+		return s.applyRevoke(e)
+	case parley.KindKick:
+		return s.applyKick(e)
+	case parley.KindPresence:
+		s.applyPresence(e)
+	case parley.KindNotice:
+		return s.applyNotice(e)
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package space
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// How proposals end other than by fulfilment: rejected, withdrawn, expired.
+
+// readEnding finds the proposal that a reject or withdraw names, whose METHOD
+// and SUBJECT are its own.
+func (j *judgement) readEnding() error {
+	if !j.strict() {
+		return nil
+	}
+	for _, id := range j.e.Correlation.IDs {
+		if p := j.proposals.get(id); p != nil {
+			j.ended = p
+			return j.sameCall(p.Kind)
+		}
+	}
+	return nil // judged by correlation and by the rules of proposals
+}
+
+func (j *judgement) judgeReject() error {
+	if !j.strict() {
+		return nil
+	}
+	return j.judgeEnding()
+}
+
+func (j *judgement) judgeWithdraw() error {
+	if !j.strict() {
+		return nil
+	}
+	if j.ended != nil && j.ended.From != j.from {
+		return parley.Errorf(parley.NotProposer, "%q proposed it, and only its proposer withdraws a proposal", j.ended.From).
+			WithHint("reject it instead, where you may")
+	}
+	return j.judgeEnding()
+}
+
+func (j *judgement) judgeEnding() error {
+	named := 0
+	for _, id := range j.e.Correlation.IDs {
+		if j.proposals.get(id) != nil {
+			named++
+		}
+	}
+	switch {
+	case named == 0:
+		return parley.Errorf(parley.ProposalNotFound, "no proposal here has the id %q", j.e.Correlation.IDs[0])
+	case named > 1:
+		return parley.Errorf(parley.InvalidCorrelation, "%s ends one proposal, this one names %d", j.kind.Type, named)
+	case j.ended.State != Open:
+		return closedError(j.ended)
+	}
+	return nil
+}
+
+func (s *State) applyEnding(e *parley.Envelope, kind parley.Kind) {
+	if s.rules.Lazy {
+		return
+	}
+	for _, id := range e.Correlation.IDs {
+		p := s.proposals.open[id]
+		if p == nil {
+			continue
+		}
+		state, c := Rejected, Closing{By: e.From, ID: e.ID, At: e.TS}
+		if kind.Type == parley.TypeWithdraw {
+			state = Withdrawn
+		}
+		c.Reason, _ = parley.MemberString(e.Payload, "reason")
+		s.proposals.close(p, state, c)
+	}
+}
+
+// The events that system/notice tells of.
+const (
+	noticeProposalExpired = "proposal_expired"
+	noticeGrantExpired    = "grant_expired"
+)
+
+// NextExpiry is when [State.Expired] next has something to say; zero is never.
+func (s *State) NextExpiry() time.Time {
+	var next time.Time
+	if len(s.proposals.expiry) > 0 {
+		next = s.proposals.expiry[0].Expires
+	}
+	for _, g := range s.grants {
+		if !g.expires.IsZero() && (next.IsZero() || g.expires.Before(next)) {
+			next = g.expires
+		}
+	}
+	return next
+}
+
+// Expired makes the notices of what has run out by now. A proposal or grant
+// ends when its notice is applied: expiry has its place in the order.
+func (s *State) Expired(now time.Time) []*parley.Envelope {
+	var notices []*parley.Envelope
+	for _, p := range s.proposals.expiry {
+		if p.Expires.After(now) {
+			break
+		}
+		payload := noticePayload(noticeProposalExpired, "proposal", p.ID, p.Expires)
+		notice := s.system(parley.KindNotice, now, payload, p.ID)
+		notices = append(notices, notice)
+	}
+	for _, g := range s.grants {
+		if !g.expires.IsZero() && !g.expires.After(now) {
+			payload := noticePayload(noticeGrantExpired, "grant_id", g.id, g.expires)
+			notices = append(notices, s.system(parley.KindNotice, now, payload, g.id))
+		}
+	}
+	return notices
+}
+
+func noticePayload(event, what, id string, at time.Time) jsontext.Value {
+	b := []byte(`{"event":` + strconv.Quote(event) + `,"` + what + `":`)
+	b, _ = jsontext.AppendQuote(b, id)
+	b = append(b, `,"expired":"`...)
+	b = at.UTC().AppendFormat(b, time.RFC3339)
+	return append(b, `"}`...)
+}
+
+func (s *State) applyNotice(e *parley.Envelope) []Effect {
+	event, _ := parley.MemberString(e.Payload, "event")
+	for _, id := range e.Correlation.IDs {
+		switch event {
+		case noticeProposalExpired:
+			if p := s.proposals.open[id]; p != nil {
+				s.proposals.close(p, Expired, Closing{By: e.From, ID: e.ID, At: e.TS})
+			}
+		case noticeGrantExpired:
+			return s.endGrant(id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package space
+
+import (
+	"slices"
+
+	"github.com/parleyhq/parley"
+)
+
+// judgeFulfilment applies section 7 to a request that names a proposal: it is
+// a fulfilment, and asks for exactly what was proposed, or says that it amends.
+func (j *judgement) judgeFulfilment() error {
+	if !j.strict() || isNotification(j.kind.Method) {
+		return nil
+	}
+	p, err := j.namedProposal()
+	if err != nil {
+		return err
+	}
+	if p == nil {
+		return j.judgeRound()
+	}
+	switch {
+	case p.State != Open:
+		return closedError(p)
+	case p.From == j.from:
+		return parley.Errorf(parley.SelfFulfilment, "nobody fulfils their own proposal").
+			WithHint("somebody else has to send the request with correlation_id %q", p.ID)
+	}
+	if err := j.sameAsProposed(p); err != nil {
+		return err
+	}
+	if target := j.e.To[0]; j.connections[target] == 0 {
+		return parley.Errorf(parley.TargetAbsent, "%q is not here to serve the call; the proposal stays open", target)
+	}
+	return nil
+}
+
+// namedProposal is the one proposal that a request names. A request that names
+// something, but nothing that is known here, most likely means a proposal.
+func (j *judgement) namedProposal() (*proposal, error) {
+	var named *proposal
+	known := len(j.e.Correlation.IDs) == 0
+	for _, id := range j.e.Correlation.IDs {
+		p := j.proposals.get(id)
+		if p != nil && named != nil && p != named {
+			return nil, parley.Errorf(parley.InvalidCorrelation, "a request fulfils one proposal, this one names %q and %q", named.ID, id)
+		}
+		if p != nil {
+			named = p
+		}
+		known = known || p != nil || j.isKnown(id)
+	}
+	switch {
+	case !known:
+		return nil, parley.Errorf(parley.ProposalNotFound, "nothing here has the id %q", j.e.Correlation.IDs[0])
+	case named == nil && j.e.Amends:
+		return nil, parley.Errorf(parley.ProposalNotFound, "the request amends, but its correlation_id names no proposal")
+	}
+	return named, nil
+}
+
+func (s *State) isKnown(id string) bool {
+	_, envelope := s.ids.get(id)
+	_, context := s.contexts.get(id)
+	return envelope || context
+}
+
+func (j *judgement) sameAsProposed(p *proposal) error {
+	if j.kind.Method != p.Kind.Method || j.kind.Subject != p.Kind.Subject {
+		return mismatch(p, "it proposes %.200s, not %.200s", p.Kind.As(parley.TypeRequest), j.kind)
+	}
+	if len(j.e.To) != 1 {
+		return mismatch(p, "a fulfilment has one target in to, this one has %d", len(j.e.To))
+	}
+	if len(p.To) > 0 && !slices.Contains(p.To, j.e.To[0]) {
+		return mismatch(p, "it was not proposed to %q", j.e.To[0])
+	}
+	if !j.e.Amends && paramsDigest(j.e.Payload) != p.digest {
+		return mismatch(p, "the params differ").
+			WithHint(`send the params as proposed, or say "amends": true to stand for the change yourself`)
+	}
+	return nil
+}
+
+func mismatch(p *proposal, format string, args ...any) *parley.Error {
+	err := parley.Errorf(parley.ProposalMismatch, format, args...)
+	err.Message = "this is not what " + p.ID + " proposes: " + err.Message
+	return err
+}
+
+func closedError(p *proposal) *parley.Error {
+	return parley.Errorf(parley.ProposalClosed, "the proposal %s was %s by %s at %s, with %s",
+		p.ID, p.State, p.Closed.By, p.Closed.At.Format("15:04:05.000Z"), p.Closed.ID)
+}
+
+// judgeRound covers the further rounds of a fulfilled multi-round-trip call:
+// they add what the tool asked for, and change nothing else.
+func (j *judgement) judgeRound() error {
+	if parley.Member(j.call.Params, "inputResponses") == nil && parley.Member(j.call.Params, "requestState") == nil {
+		return nil
+	}
+	for _, id := range j.e.Correlation.IDs {
+		p, ok := j.proposals.rounds.get(id)
+		if !ok {
+			continue
+		}
+		same := j.from == p.Closed.By && j.kind.Method == p.Kind.Method &&
+			slices.Equal(j.e.To, []string{p.target}) &&
+			paramsDigest(j.e.Payload, "inputResponses", "requestState") == p.digest
+		if !same {
+			return mismatch(p, "a further round may add only inputResponses and requestState")
+		}
+	}
+	return nil
+}
+
+func (s *State) applyFulfilment(e *parley.Envelope, kind parley.Kind) {
+	for _, id := range e.Correlation.IDs {
+		p := s.proposals.open[id]
+		if p == nil {
+			continue
+		}
+		state := Fulfilled
+		if e.Amends {
+			state = Amended
+		}
+		p.digest, p.target = paramsDigest(e.Payload), e.To[0]
+		s.proposals.close(p, state, Closing{By: e.From, ID: e.ID, At: e.TS})
+		if r := s.requests.open[e.ID]; r != nil {
+			r.proposer = p.From
+		}
+	}
+}

@@ -1,0 +1,288 @@
+package space
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// Granting and revoking (section 4). What a participant may send is made of
+// what the configuration gives it, less what was revoked, and of grants, each
+// of which lives only as long as its grantor could still make it.
+
+// member is one participant's rights.
+type member struct {
+	base  parley.Capabilities // the configuration's, less what was revoked whole
+	taken []taken             // parts that were revoked of something wider
+	caps  parley.Capabilities // in force: computed from base, taken and the grants
+}
+
+// taken is a revocation of a part: a denial, until a later grant gives back
+// at least as much.
+type taken struct {
+	seq    uint64
+	part   parley.Capability
+	denial parley.Capability
+}
+
+// grant is one capability/grant in force.
+type grant struct {
+	id      string
+	seq     uint64
+	from    string
+	to      string
+	caps    parley.Capabilities
+	expires time.Time // zero is never
+}
+
+const (
+	maxGrants       = 4_096 // in force in one space
+	maxTaken        = 4_096 // parts taken from one participant
+	maxCapabilities = 256   // in one grant or revocation
+)
+
+// Capabilities is what a participant may send now. It must not be changed.
+func (s *State) Capabilities(id string) parley.Capabilities {
+	if m := s.members[id]; m != nil {
+		return m.caps
+	}
+	return nil
+}
+
+// judgeGrant lets a participant give others what it has itself.
+func (j *judgement) judgeGrant() error {
+	g, err := readGrant(j.e)
+	if err != nil {
+		return err
+	}
+	if g.to == j.from {
+		return parley.Errorf(parley.CapabilityViolation, "nobody grants to themselves")
+	}
+	if len(j.grants) >= maxGrants {
+		return parley.Errorf(parley.LimitReached, "grants: %d are in force, the limit", maxGrants)
+	}
+	for _, c := range g.caps {
+		if err := c.CheckGrant(); err != nil {
+			return err
+		}
+		if c.NeedsStrict() && !j.strict() {
+			return parley.Errorf(parley.CapabilityViolation, "%s looks at params, which a lazy space does not read", c)
+		}
+	}
+	return j.mustCover(g.caps)
+}
+
+func (j *judgement) mustCover(caps parley.Capabilities) error {
+	own := j.Capabilities(j.from)
+	for _, c := range caps {
+		if !own.Covers(c) {
+			err := parley.Errorf(parley.CapabilityViolation, "what you may send yourself does not cover %s", c)
+			err.AttemptedKind, err.Capabilities = j.kind.String(), own
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeRevoke lets a participant take away what it could have given.
+func (j *judgement) judgeRevoke() error {
+	recipient, _ := parley.MemberString(j.e.Payload, "recipient")
+	id, byGrant := parley.MemberString(j.e.Payload, "grant_id")
+	if !byGrant {
+		caps, err := readCapabilities(j.e.Payload)
+		if err != nil {
+			return err
+		}
+		if len(j.members[recipient].taken)+len(caps) > maxTaken {
+			return parley.Errorf(parley.LimitReached, "revocations: %d parts are taken from %q, the limit", maxTaken, recipient).
+				WithHint("revoke something wider that covers them")
+		}
+		return j.mustCover(caps)
+	}
+	g := j.grant(id)
+	if g == nil || g.to != recipient {
+		return parley.Errorf(parley.NotFound, "%q has no grant %q in force", recipient, id)
+	}
+	return j.mustCover(g.caps)
+}
+
+func (s *State) grant(id string) *grant {
+	for _, g := range s.grants {
+		if g.id == id {
+			return g
+		}
+	}
+	return nil
+}
+
+func readGrant(e *parley.Envelope) (*grant, error) {
+	caps, err := readCapabilities(e.Payload)
+	if err != nil {
+		return nil, err
+	}
+	expires, err := expiresOf(e.Payload)
+	if err != nil {
+		return nil, err
+	}
+	to, _ := parley.MemberString(e.Payload, "recipient")
+	return &grant{id: e.ID, seq: e.Seq, from: e.From, to: to, caps: caps, expires: expires}, nil
+}
+
+func readCapabilities(payload jsontext.Value) (parley.Capabilities, error) {
+	raw := parley.Member(payload, "capabilities")
+	if raw.Kind() != '[' {
+		return nil, parley.Errorf(parley.KindMismatch, "the payload has no capabilities that are an array")
+	}
+	var caps parley.Capabilities
+	for el := range parley.Elements(raw) {
+		if len(caps) == maxCapabilities {
+			return nil, parley.Errorf(parley.KindMismatch, "more than %d capabilities at once", maxCapabilities)
+		}
+		var c parley.Capability
+		if err := c.UnmarshalJSON(el); err != nil {
+			return nil, parley.Errorf(parley.KindMismatch, "capabilities[%d]: %v", len(caps), err)
+		}
+		caps = append(caps, c)
+	}
+	if len(caps) == 0 {
+		return nil, parley.Errorf(parley.KindMismatch, "capabilities is empty")
+	}
+	return caps, nil
+}
+
+func (s *State) applyGrant(e *parley.Envelope) []Effect {
+	g, err := readGrant(e)
+	if err != nil {
+		return nil
+	}
+	// Judge found this true; under a configuration that was changed since, it
+	// may no longer be, and then the grant has ended.
+	if !s.supported(g) {
+		return nil
+	}
+	s.grants = append(s.grants, g)
+	s.members[g.to].give(g)
+	return []Effect{{Type: Rewelcome, Participant: g.to}}
+}
+
+func (s *State) applyRevoke(e *parley.Envelope) []Effect {
+	recipient, _ := parley.MemberString(e.Payload, "recipient")
+	if id, ok := parley.MemberString(e.Payload, "grant_id"); ok {
+		return s.endGrant(id)
+	}
+	caps, err := readCapabilities(e.Payload)
+	m := s.members[recipient]
+	if err != nil || m == nil {
+		return nil
+	}
+	for _, part := range caps {
+		s.take(recipient, m, part, e.Seq)
+	}
+	return s.recompute(recipient)
+}
+
+// take removes what part covers whole, and denies part where something wider
+// remains.
+func (s *State) take(id string, m *member, part parley.Capability, seq uint64) {
+	var wider, more bool
+	m.base, wider = without(m.base, part)
+	for _, g := range s.grants {
+		if g.to == id {
+			g.caps, more = without(g.caps, part)
+			wider = wider || more
+		}
+	}
+	s.grants = slices.DeleteFunc(s.grants, func(g *grant) bool { return len(g.caps) == 0 })
+	if wider {
+		denial := part.Denial()
+		m.taken = slices.DeleteFunc(m.taken, func(t taken) bool { return t.denial.Equal(denial) })
+		m.taken = append(m.taken, taken{seq: seq, part: part, denial: denial})
+	}
+}
+
+// without is what is left of caps, and whether part has to be denied besides.
+func without(caps parley.Capabilities, part parley.Capability) (left parley.Capabilities, wider bool) {
+	denial := part.Denial()
+	left = caps.Without(part)
+	if n := len(left); n > 0 && left[n-1].Equal(denial) && !slices.ContainsFunc(caps, denial.Equal) {
+		return left[:n-1], true
+	}
+	return left, false
+}
+
+func (s *State) endGrant(id string) []Effect {
+	g := s.grant(id)
+	if g == nil {
+		return nil
+	}
+	s.grants = slices.DeleteFunc(s.grants, func(other *grant) bool { return other == g })
+	return s.recompute(g.to)
+}
+
+// supported reports whether the grantor covers, now, what it gives.
+func (s *State) supported(g *grant) bool {
+	grantor := s.members[g.from]
+	if grantor == nil || s.members[g.to] == nil {
+		return false
+	}
+	for _, c := range g.caps {
+		if !grantor.caps.Covers(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// recompute makes everybody's rights anew after something was taken away: the
+// grants are given again in their order, and those whose grantor no longer
+// covers them end. Since a grant is supported by earlier ones alone, two
+// participants cannot hold each other's rights up.
+func (s *State) recompute(changed string) []Effect {
+	before := make(map[string]parley.Capabilities, len(s.members))
+	for id, m := range s.members {
+		before[id] = m.caps
+		m.reset()
+	}
+	s.grants = slices.DeleteFunc(s.grants, func(g *grant) bool {
+		if !s.supported(g) {
+			return true
+		}
+		s.members[g.to].give(g)
+		return false
+	})
+	effects := []Effect{{Type: Rewelcome, Participant: changed}}
+	for id, m := range s.members {
+		if id != changed && !sameCapabilities(before[id], m.caps) {
+			effects = append(effects, Effect{Type: Rewelcome, Participant: id})
+		}
+	}
+	return effects
+}
+
+func sameCapabilities(a, b parley.Capabilities) bool {
+	return slices.EqualFunc(a, b, parley.Capability.Equal)
+}
+
+// reset puts the rights back to what is there without grants.
+func (m *member) reset() {
+	m.caps = slices.Clone(m.base)
+	for _, t := range m.taken {
+		m.caps = append(m.caps, t.denial)
+	}
+}
+
+// give adds a grant, which lifts the denials that earlier revocations left
+// behind, where it gives back at least what they took.
+func (m *member) give(g *grant) {
+	lifts := func(t taken) bool { return t.seq < g.seq && g.caps.Covers(t.part) }
+	for _, t := range m.taken {
+		stays := slices.ContainsFunc(m.taken, func(o taken) bool { return !lifts(o) && o.denial.Equal(t.denial) })
+		if lifts(t) && !stays && !slices.ContainsFunc(m.base, t.denial.Equal) {
+			m.caps = slices.DeleteFunc(slices.Clone(m.caps), t.denial.Equal)
+		}
+	}
+	m.caps = append(slices.Clip(m.caps), g.caps...)
+}

@@ -1,0 +1,43 @@
+package space
+
+import (
+	"crypto/sha256"
+
+	"github.com/parleyhq/parley"
+)
+
+// idEntry is what is remembered of an envelope, to answer a second one with
+// its id.
+type idEntry struct {
+	seq    uint64
+	digest [16]byte
+}
+
+// contentDigest covers the sender and everything that a sender writes, so that
+// a retry can be told from another envelope with the same id.
+func contentDigest(from string, e *parley.Envelope) (d [16]byte) {
+	content := parley.Envelope{
+		From: from, To: e.To, Kind: e.Kind, Correlation: e.Correlation,
+		Context: e.Context, Amends: e.Amends, Extra: e.Extra, Payload: e.Payload,
+	}
+	sum := sha256.Sum256(content.AppendBody(nil))
+	copy(d[:], sum[:])
+	return d
+}
+
+// checkDuplicate refuses an id that was used before. The same content from the
+// same sender is told where the first one stands: the retry was not needed.
+func (s *State) checkDuplicate(from string, e *parley.Envelope) error {
+	if e.ID == "" {
+		return nil
+	}
+	first, used := s.ids.get(e.ID)
+	if !used {
+		return nil
+	}
+	err := parley.Errorf(parley.DuplicateID, "the id %q was used before", e.ID)
+	if first.digest == contentDigest(from, e) {
+		err.Seq = first.seq
+	}
+	return err
+}

@@ -1,0 +1,200 @@
+package space
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parleyhq/parley"
+)
+
+// Judge passes an envelope through the checks of section 5, in their order
+// after size and parse, and says what may be admitted. An error is a
+// *parley.Error, and nothing changed but the sender's rate.
+//
+// The envelope is stamped in place. The caller first puts on record what
+// [State.Expired] returns, where [State.NextExpiry] is not after now.
+func (s *State) Judge(from string, e *parley.Envelope, now time.Time) (Verdict, error) {
+	j := judgement{State: s, from: from, e: e, now: now}
+	for _, check := range [...]func() error{
+		j.identity, j.rate, j.duplicate, j.reserved, j.readKind,
+		j.capability, j.correlation, j.context, j.meaning,
+	} {
+		if err := check(); err != nil {
+			return Verdict{}, err
+		}
+	}
+	s.stamp(e, from, now)
+	return Verdict{Envelope: e, Kind: j.kind, To: j.addressees()}, nil
+}
+
+// addressees are those named in to, and the proposer where the envelope answers
+// a fulfilment of its proposal.
+func (j *judgement) addressees() []string {
+	to := j.e.To
+	if j.answered == nil || j.answered.proposer == "" || len(to) == 0 || slices.Contains(to, j.answered.proposer) {
+		return to
+	}
+	return append(slices.Clip(to), j.answered.proposer)
+}
+
+// judgement is one envelope on its way through the checks.
+type judgement struct {
+	*State
+	from string
+	e    *parley.Envelope
+	now  time.Time
+
+	kind     parley.Kind // effective, from readKind on
+	call     parley.Call // of a request or proposal in a strict space
+	answered *request    // the open request that a response answers
+	ended    *proposal   // the proposal that a fulfilment, reject or withdraw names
+}
+
+func (j *judgement) strict() bool { return !j.rules.Lazy }
+
+func (j *judgement) identity() error {
+	if j.e.From != "" && j.e.From != j.from {
+		return parley.Errorf(parley.IdentityMismatch, "you are %q, the envelope says %.80q", j.from, j.e.From).
+			WithHint("leave from out; the gateway writes it")
+	}
+	return nil
+}
+
+func (j *judgement) duplicate() error { return j.checkDuplicate(j.from, j.e) }
+
+func (j *judgement) reserved() error {
+	typ := parley.SplitKind(j.e.Kind).Type
+	if typ == "system" || strings.HasPrefix(typ, "system/") {
+		return parley.Errorf(parley.ReservedKind, "%.80q is the gateway's alone", j.e.Kind)
+	}
+	return nil
+}
+
+// readKind finds the effective kind (section 3) and refuses a kind that lies
+// about its payload.
+func (j *judgement) readKind() error {
+	if len(j.e.Kind) > parley.MaxKind {
+		return parley.Errorf(parley.InvalidKind, "the kind is longer than %d bytes", parley.MaxKind)
+	}
+	kind, err := parley.ParseKind(j.e.Kind)
+	if err != nil {
+		return err
+	}
+	j.kind = kind
+	if err := j.readPayload(); err != nil {
+		return err
+	}
+	return parley.CheckSubject(j.kind)
+}
+
+func (j *judgement) readPayload() error {
+	switch j.kind.Type {
+	case parley.TypeRequest, parley.TypeProposal:
+		return j.readCall()
+	case parley.TypeResponse:
+		return j.readResponse()
+	case parley.TypeReject, parley.TypeWithdraw:
+		return j.readEnding()
+	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRestartBridge:
+		return j.readOrder()
+	case parley.KindRedact, parley.KindAcceptTool:
+		return parley.Errorf(parley.InvalidKind, "%s is not served by this gateway yet", j.kind.Type)
+	}
+	return nil
+}
+
+func (j *judgement) readCall() error {
+	if !j.strict() {
+		return nil
+	}
+	call, err := parley.ReadCall(j.kind, j.e.Payload)
+	if err != nil {
+		return err
+	}
+	j.call, j.kind = call, call.Kind
+	return nil
+}
+
+// capability holds the effective kind against what the sender may send.
+func (j *judgement) capability() error {
+	if j.kind.Type == parley.TypeWithdraw {
+		return nil // its proposer needs none
+	}
+	action := j.action()
+	caps := j.Capabilities(j.from)
+	if err := caps.CheckParams(&action); err != nil {
+		return err
+	}
+	if caps.Allow(&action) {
+		return nil
+	}
+	err := parley.Errorf(parley.CapabilityViolation, "you may not send %.200s", j.kind)
+	err.AttemptedKind = j.kind.String()
+	err.Capabilities = caps
+	if hint := j.proposalHint(caps, action); hint != "" {
+		err.Hint = hint
+	}
+	return err
+}
+
+func (j *judgement) action() parley.Action {
+	a := parley.Action{Kind: j.kind, To: j.e.To, Params: j.call.Params}
+	if j.e.Context != nil {
+		a.ContextType = j.contextType(j.e.Context)
+	}
+	return a
+}
+
+// contextType is the type that the context's first envelope gave it: a later
+// one cannot change under which rules it is judged.
+func (s *State) contextType(c *parley.Context) string {
+	if first, ok := s.contexts.get(c.ID); ok {
+		return first
+	}
+	return c.Type
+}
+
+// proposalHint tells a sender that may not ask for something that it could
+// propose it.
+func (j *judgement) proposalHint(caps parley.Capabilities, a parley.Action) string {
+	if a.Kind.Type != parley.TypeRequest {
+		return ""
+	}
+	a.Kind = a.Kind.As(parley.TypeProposal)
+	if !caps.Allow(&a) {
+		return ""
+	}
+	return "send it as " + a.Kind.String() + ", and somebody who may can fulfil it"
+}
+
+func (j *judgement) context() error {
+	c := j.e.Context
+	if err := c.Check(); err != nil {
+		return err
+	}
+	if c != nil && len(c.Metadata) > j.rules.Limits.ContextMetadataBytes {
+		return parley.Errorf(parley.ContextLimit, "context metadata takes %d bytes, the limit is %d",
+			len(c.Metadata), j.rules.Limits.ContextMetadataBytes)
+	}
+	return nil
+}
+
+// meaning applies the rules of the kind itself.
+func (j *judgement) meaning() error {
+	switch j.kind.Type {
+	case parley.TypeRequest:
+		return j.judgeFulfilment()
+	case parley.TypeProposal:
+		return j.judgeProposal()
+	case parley.TypeReject:
+		return j.judgeReject()
+	case parley.TypeWithdraw:
+		return j.judgeWithdraw()
+	case parley.KindGrant:
+		return j.judgeGrant()
+	case parley.KindRevoke:
+		return j.judgeRevoke()
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package space
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// The events of system/presence.
+const (
+	joined = "join"
+	left   = "leave"
+)
+
+// Connect takes in one more connection of a participant. Its first one makes
+// a presence to put on record; the error is limit_reached or not_found.
+func (s *State) Connect(id string, now time.Time) (*parley.Envelope, error) {
+	limits := s.rules.Limits
+	switch {
+	case !s.Known(id):
+		return nil, parley.Errorf(parley.NotFound, "no participant here is called %.80q", id)
+	case s.connections[id] == 0 && len(s.connections) >= limits.Participants:
+		return nil, parley.Errorf(parley.LimitReached, "participants: %d are here, the limit", limits.Participants)
+	case s.connected >= limits.Connections:
+		return nil, parley.Errorf(parley.LimitReached, "connections: %d are open, the limit", limits.Connections)
+	}
+	s.connections[id]++
+	s.connected++
+	if s.connections[id] > 1 || s.present[id] {
+		return nil, nil
+	}
+	return s.presence(joined, id, now), nil
+}
+
+// Disconnect lets a connection go. The participant's last one makes a presence
+// to put on record.
+func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
+	if s.connections[id] == 0 {
+		return nil
+	}
+	s.connections[id]--
+	s.connected--
+	if s.connections[id] > 0 {
+		return nil
+	}
+	delete(s.connections, id)
+	if !s.present[id] {
+		return nil
+	}
+	return s.presence(left, id, now)
+}
+
+// AdoptConnections takes over who is connected, and how fast they send, from
+// a state that a rebuilt one replaces.
+func (s *State) AdoptConnections(old *State) {
+	s.connections, s.connected, s.buckets = old.connections, old.connected, old.buckets
+}
+
+// Reconcile makes the presences that bring the record in line with who is
+// connected: after a start, and after the state was rebuilt.
+func (s *State) Reconcile(now time.Time) []*parley.Envelope {
+	var list []*parley.Envelope
+	for _, id := range slices.Sorted(maps.Keys(s.present)) {
+		if s.connections[id] == 0 {
+			list = append(list, s.presence(left, id, now))
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(s.connections)) {
+		if !s.present[id] {
+			list = append(list, s.presence(joined, id, now))
+		}
+	}
+	return list
+}
+
+func (s *State) presence(event, id string, now time.Time) *parley.Envelope {
+	payload := jsontext.Value(`{"event":"` + event + `","participant":`)
+	payload = append(s.appendParticipant(payload, id), '}')
+	return s.system(parley.KindPresence, now, payload)
+}
+
+func (s *State) applyPresence(e *parley.Envelope) {
+	event, _ := parley.MemberString(e.Payload, "event")
+	id, _ := parley.MemberString(parley.Member(e.Payload, "participant"), "id")
+	if event == joined {
+		s.present[id] = true
+	} else {
+		delete(s.present, id)
+	}
+}

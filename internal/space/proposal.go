@@ -1,0 +1,198 @@
+package space
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// Proposals (section 7). In a strict space the gateway keeps which are open and
+// holds four promises: the first end in the order wins; a fulfilment asks for
+// exactly what was proposed, of whom it was proposed; a change says so; all of
+// it survives a restart.
+
+// ProposalState is what became of a proposal.
+type ProposalState string
+
+// The states of section 10.
+const (
+	Open      ProposalState = "open"
+	Fulfilled ProposalState = "fulfilled"
+	Amended   ProposalState = "amended"
+	Rejected  ProposalState = "rejected"
+	Withdrawn ProposalState = "withdrawn"
+	Expired   ProposalState = "expired"
+)
+
+// Proposal is what the state knows of one; its payload is in the journal.
+type Proposal struct {
+	ID      string
+	Seq     uint64
+	Kind    parley.Kind // effective
+	From    string
+	To      []string
+	State   ProposalState
+	Opened  time.Time
+	Expires time.Time
+	Closed  Closing // zero while it is open
+}
+
+// Closing says how a proposal ended.
+type Closing struct {
+	By     string // who ended it
+	ID     string // with which envelope
+	At     time.Time
+	Reason string // of a rejection
+}
+
+type proposal struct {
+	Proposal
+	digest parley.Digest // of params without _meta, as fulfilled once it is
+	target string        // whom the fulfilment asked
+}
+
+// proposalBook holds the open proposals, and the newest ended ones.
+type proposalBook struct {
+	open     map[string]*proposal
+	ended    *window[*proposal]
+	rounds   *window[*proposal] // by the id of the fulfilment
+	openFrom map[string]int     // how many are open, by proposer
+	expiry   []*proposal        // open ones, soonest first
+}
+
+func newProposalBook() *proposalBook {
+	return &proposalBook{
+		open:     make(map[string]*proposal),
+		ended:    newWindow[*proposal](windowSize),
+		rounds:   newWindow[*proposal](windowSize),
+		openFrom: make(map[string]int),
+	}
+}
+
+func (b *proposalBook) get(id string) *proposal {
+	if p := b.open[id]; p != nil {
+		return p
+	}
+	p, _ := b.ended.get(id)
+	return p
+}
+
+func (b *proposalBook) add(p *proposal) {
+	b.open[p.ID] = p
+	b.openFrom[p.From]++
+	at, _ := slices.BinarySearchFunc(b.expiry, p, soonest)
+	b.expiry = slices.Insert(b.expiry, at, p)
+}
+
+func (b *proposalBook) close(p *proposal, state ProposalState, c Closing) {
+	p.State, p.Closed = state, c
+	delete(b.open, p.ID)
+	if b.openFrom[p.From]--; b.openFrom[p.From] == 0 {
+		delete(b.openFrom, p.From)
+	}
+	if at, ok := slices.BinarySearchFunc(b.expiry, p, soonest); ok {
+		b.expiry = slices.Delete(b.expiry, at, at+1)
+	}
+	b.ended.add(p.ID, p)
+	if state == Fulfilled || state == Amended {
+		b.rounds.add(c.ID, p)
+	}
+}
+
+func soonest(a, b *proposal) int {
+	return cmp.Or(a.Expires.Compare(b.Expires), cmp.Compare(a.Seq, b.Seq))
+}
+
+// Proposals lists what is known: the open ones and the newest ended, by their
+// place in the order. An empty state is any.
+func (s *State) Proposals(state ProposalState) []Proposal {
+	var list []Proposal
+	for _, p := range s.proposals.open {
+		if state == "" || state == Open {
+			list = append(list, p.Proposal)
+		}
+	}
+	for _, p := range s.proposals.ended.entries {
+		if state == "" || state == p.State {
+			list = append(list, p.Proposal)
+		}
+	}
+	slices.SortFunc(list, func(a, b Proposal) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
+}
+
+// Proposal returns one that is open or ended not too long ago.
+func (s *State) Proposal(id string) (Proposal, bool) {
+	p := s.proposals.get(id)
+	if p == nil {
+		return Proposal{}, false
+	}
+	return p.Proposal, true
+}
+
+// OpenProposals is how many are open.
+func (s *State) OpenProposals() int { return len(s.proposals.open) }
+
+func (j *judgement) correlateProposal() error {
+	for _, id := range j.e.Correlation.IDs {
+		if j.proposals.get(id) != nil {
+			return parley.Errorf(parley.InvalidCorrelation, "a proposal cannot answer the proposal %q", id)
+		}
+	}
+	return nil
+}
+
+func (j *judgement) judgeProposal() error {
+	if !j.strict() {
+		return nil
+	}
+	if _, err := expiresOf(j.e.Payload); err != nil {
+		return err
+	}
+	if most := j.rules.Limits.OpenProposals; j.proposals.openFrom[j.from] >= most {
+		return parley.Errorf(parley.LimitReached, "open_proposals: you have %d open proposals, the limit", most).
+			WithHint("withdraw one, or wait until one is decided")
+	}
+	return nil
+}
+
+// expiresOf reads payload.expires of a proposal or grant; zero where absent.
+func expiresOf(payload jsontext.Value) (time.Time, error) {
+	raw := parley.Member(payload, "expires")
+	if raw == nil || raw.Kind() == 'n' {
+		return time.Time{}, nil
+	}
+	text, _ := parley.MemberString(payload, "expires")
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, parley.Errorf(parley.KindMismatch, "expires is %.60s, not a time as in RFC 3339", raw)
+	}
+	return at.UTC(), nil
+}
+
+func (s *State) applyProposal(e *parley.Envelope, kind parley.Kind) {
+	if s.rules.Lazy {
+		return
+	}
+	expires, _ := expiresOf(e.Payload)
+	if expires.IsZero() {
+		expires = e.TS.Add(s.rules.Limits.ProposalTTL)
+	}
+	s.proposals.add(&proposal{
+		Proposal: Proposal{
+			ID: e.ID, Seq: e.Seq, Kind: kind, From: e.From, To: slices.Clone(e.To),
+			State: Open, Opened: e.TS, Expires: expires,
+		},
+		digest: paramsDigest(e.Payload),
+	})
+}
+
+// paramsDigest is what a fulfilment is compared by: params without their
+// top-level _meta, which belongs to the transport.
+func paramsDigest(payload jsontext.Value, without ...string) parley.Digest {
+	return parley.DigestParams(parley.Member(payload, "params"), append(without, "_meta")...)
+}

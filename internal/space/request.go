@@ -1,0 +1,201 @@
+package space
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+// Requests wait for one answer each (section 3, Answers). A lazy space does not
+// follow them.
+
+// request is one that has no answer yet.
+type request struct {
+	id   string
+	kind parley.Kind // effective
+	from string
+	to   []string
+
+	proposer string // whose proposal it fulfils, or ""
+}
+
+// openPerSender is how many unanswered requests of one sender are remembered;
+// beyond that its oldest can no longer be answered.
+const openPerSender = 4_096
+
+// requestBook holds the open requests.
+type requestBook struct {
+	open   map[string]*request
+	sender map[string][]string // ids by sender, oldest first; may name answered ones
+}
+
+func newRequestBook() *requestBook {
+	return &requestBook{open: make(map[string]*request), sender: make(map[string][]string)}
+}
+
+func (b *requestBook) add(r *request) {
+	b.open[r.id] = r
+	ids := append(b.sender[r.from], r.id)
+	if len(ids) > openPerSender {
+		ids = slices.DeleteFunc(ids, func(id string) bool { return b.open[id] == nil })
+	}
+	if len(ids) > openPerSender {
+		delete(b.open, ids[0])
+		ids = ids[1:]
+	}
+	b.sender[r.from] = ids
+}
+
+func (b *requestBook) remove(id string) { delete(b.open, id) }
+
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
+
+func (s *State) applyRequest(e *parley.Envelope, kind parley.Kind) {
+	if s.rules.Lazy || isNotification(kind.Method) {
+		return
+	}
+	if len(e.To) > 0 { // a request to nobody is answered by nobody
+		s.requests.add(&request{id: e.ID, kind: kind, from: e.From, to: slices.Clone(e.To)})
+	}
+	s.applyFulfilment(e, kind)
+}
+
+func (s *State) applyResponse(e *parley.Envelope) {
+	for _, id := range e.Correlation.IDs {
+		if r := s.requests.open[id]; r != nil && slices.Contains(r.to, e.From) {
+			s.requests.remove(id)
+		}
+	}
+}
+
+// openRequest is the open request, addressed to the sender, that the envelope
+// names, or nil.
+func (j *judgement) openRequest() *request {
+	for _, id := range j.e.Correlation.IDs {
+		if r := j.requests.open[id]; r != nil && slices.Contains(r.to, j.from) {
+			return r
+		}
+	}
+	return nil
+}
+
+// readResponse holds a response against the request that it answers, whose
+// METHOD and SUBJECT are its own.
+func (j *judgement) readResponse() error {
+	if !j.strict() {
+		return nil
+	}
+	if err := parley.CheckResponse(j.e.Payload); err != nil {
+		return err
+	}
+	j.answered = j.openRequest()
+	if j.answered == nil {
+		return nil // judged by correlation
+	}
+	return j.sameCall(j.answered.kind)
+}
+
+// sameCall takes over METHOD and SUBJECT of what the envelope answers or ends,
+// and refuses others.
+func (j *judgement) sameCall(of parley.Kind) error {
+	short := j.kind.Subject == ""
+	label := !parley.HasSubject(of.Method)
+	if j.kind.Method != of.Method || (!short && !label && j.kind.Subject != of.Subject) {
+		return parley.Errorf(parley.KindMismatch, "%.200s speaks of something else than %.200s", j.kind, of)
+	}
+	j.kind = of.As(j.kind.Type)
+	return nil
+}
+
+// correlation checks what must be named, and that it may be (sections 3 and 7).
+func (j *judgement) correlation() error {
+	ids := j.e.Correlation.IDs
+	if len(ids) > parley.MaxCorrelations {
+		return parley.Errorf(parley.InvalidCorrelation, "correlation_id has %d ids, the limit is %d", len(ids), parley.MaxCorrelations)
+	}
+	switch j.kind.Type {
+	case parley.TypeResponse, parley.TypeReject, parley.TypeWithdraw:
+		if len(ids) == 0 {
+			return parley.Errorf(parley.MissingCorrelation, "%s needs a correlation_id that names what it answers", j.kind.Type)
+		}
+	}
+	if !j.strict() {
+		return nil
+	}
+	switch {
+	case j.kind.Type == parley.TypeResponse:
+		return j.correlateResponse()
+	case j.kind.Type == parley.TypeProposal:
+		return j.correlateProposal()
+	case j.kind.Type == parley.TypeRequest && j.kind.Method == "notifications/progress":
+		return j.correlateProgress()
+	case j.kind.Type == parley.TypeRequest && j.kind.Method == "notifications/cancelled":
+		return j.correlateCancellation()
+	}
+	return nil
+}
+
+func (j *judgement) correlateResponse() error {
+	answers := 0
+	for _, id := range j.e.Correlation.IDs {
+		if err := j.answerable(id); err != nil {
+			return err
+		}
+		if j.requests.open[id] != nil {
+			answers++
+		}
+	}
+	if answers > 1 {
+		return parley.Errorf(parley.InvalidCorrelation, "a response answers one request, this one names %d", answers)
+	}
+	return nil
+}
+
+// answerable refuses an id that a response of this sender cannot name: one of
+// a context is a statement, one of an envelope must be an open request to it.
+func (j *judgement) answerable(id string) error {
+	if r := j.requests.open[id]; r != nil {
+		if slices.Contains(r.to, j.from) {
+			return nil
+		}
+		return parley.Errorf(parley.InvalidCorrelation, "the request %q is not addressed to you", id)
+	}
+	if _, ok := j.ids.get(id); ok {
+		return parley.Errorf(parley.InvalidCorrelation, "%q is not a request that waits for an answer", id).
+			WithHint("the first answer wins; a request without to is answered by nobody")
+	}
+	if _, ok := j.contexts.get(id); ok {
+		return nil
+	}
+	return parley.Errorf(parley.InvalidCorrelation, "nothing here has the id %q", id)
+}
+
+// correlateProgress lets only the addressee of an open request report on it.
+func (j *judgement) correlateProgress() error {
+	if j.openRequest() != nil {
+		return nil
+	}
+	if id, ok := parley.MemberString(j.call.Params, "progressToken"); ok {
+		if r := j.requests.open[id]; r != nil && slices.Contains(r.to, j.from) {
+			return nil
+		}
+	}
+	return parley.Errorf(parley.InvalidCorrelation, "progress names no open request that is addressed to you").
+		WithHint("put the request's envelope id into correlation_id")
+}
+
+// correlateCancellation lets only the sender of an open request cancel it.
+func (j *judgement) correlateCancellation() error {
+	ids := j.e.Correlation.IDs
+	if id, ok := parley.MemberString(j.call.Params, "requestId"); ok {
+		ids = append(slices.Clip(ids), id)
+	}
+	for _, id := range ids {
+		if r := j.requests.open[id]; r != nil && r.from == j.from {
+			return nil
+		}
+	}
+	return parley.Errorf(parley.InvalidCorrelation, "the cancellation names no open request of yours").
+		WithHint("put the request's envelope id into correlation_id")
+}

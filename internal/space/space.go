@@ -1,0 +1,146 @@
+// Package space holds the rules of one space as a pure state machine: who may
+// send what (sections 3 to 5 and 7 of the contract), what follows from it, and
+// who gets to see it (section 6).
+//
+// It has no I/O, no goroutines and no clock. The runtime asks it to judge what
+// a participant sent, and tells it what came on record:
+//
+//	verdict, err := state.Judge("agent", envelope, now)  // refuses with a *parley.Error, changes nothing on record
+//	envelope.Seq = …                                     // its place in the order
+//	effects := state.Apply(verdict.Envelope, verdict.Kind)
+//
+// Judge reads; Apply is the one door through which the state changes. Since
+// Apply needs nothing but envelopes, the state is a projection of the journal:
+// applying a journal's envelopes in order rebuilds it.
+//
+// Beside the projection stands what is true only while the gateway runs: who
+// is connected, and at which rate they send. It is lost at a restart, and
+// should be.
+//
+// # Concurrency
+//
+// None: a State belongs to the one goroutine that owns the space.
+package space
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/parleyhq/parley"
+)
+
+// Rules are what the configuration says of a space. They do not change while
+// it runs.
+type Rules struct {
+	Name         string
+	Lazy         bool   // match kinds alone and read no payload (section 3)
+	Protocol     string // what delivered envelopes carry; [parley.ProtocolMCPx]
+	Limits       Limits
+	Participants map[string]parley.Capabilities // by id, what the configuration gives them
+
+	// NewID makes the ids of envelopes that come without one. It must never
+	// return the same id twice. Required.
+	NewID func() string
+}
+
+// State is everything that the rules of one space need to know.
+type State struct {
+	rules Rules
+
+	// The projection of the journal.
+	seq       uint64
+	members   map[string]*member // everybody known, by id
+	grants    []*grant           // in force, by their place in the order
+	ids       *window[idEntry]   // envelopes, to refuse duplicates
+	contexts  *window[string]    // contexts by id, with the type that their first envelope gave them
+	requests  *requestBook
+	proposals *proposalBook
+	present   map[string]bool // who joined and did not leave, as the record has it
+
+	// Of this run alone.
+	connections map[string]int // open connections of whoever has any
+	connected   int            // their sum
+	buckets     map[string]*rate.Limiter
+}
+
+// New is the state of a space without history.
+func New(rules Rules) *State {
+	rules.Limits = rules.Limits.WithDefaults()
+	if rules.Protocol == "" {
+		rules.Protocol = parley.ProtocolMCPx
+	}
+	s := &State{
+		rules:       rules,
+		members:     make(map[string]*member),
+		ids:         newWindow[idEntry](windowSize),
+		contexts:    newWindow[string](windowSize),
+		requests:    newRequestBook(),
+		proposals:   newProposalBook(),
+		present:     make(map[string]bool),
+		connections: make(map[string]int),
+		buckets:     make(map[string]*rate.Limiter),
+	}
+	for id, caps := range rules.Participants {
+		s.members[id] = &member{base: slices.Clone(caps), caps: caps}
+	}
+	return s
+}
+
+// Rules are those the state was made with, limits filled in.
+func (s *State) Rules() Rules { return s.rules }
+
+// Seq is the place of the newest envelope that was applied.
+func (s *State) Seq() uint64 { return s.seq }
+
+// Known reports whether id is a participant of this space.
+func (s *State) Known(id string) bool { return s.members[id] != nil }
+
+// Verdict is what Judge found of an envelope that may be admitted.
+type Verdict struct {
+	Envelope *parley.Envelope // stamped: protocol, id, ts, from
+	Kind     parley.Kind      // the effective kind
+	To       []string         // whom it counts as addressed to: Envelope.To, and the proposer where it answers a fulfilment
+}
+
+// Effect is something that the runtime has to do once the envelope that caused
+// it is on record.
+type Effect struct {
+	Type        EffectType
+	Participant string
+	Reason      string
+}
+
+// EffectType says what is to be done.
+type EffectType int
+
+const (
+	// Rewelcome sends the participant a fresh system/welcome: its
+	// capabilities changed.
+	Rewelcome EffectType = iota + 1
+	// Remove closes the participant's connections with 4003.
+	Remove
+)
+
+// windowSize is how many of the newest envelope ids, and of the newest context
+// ids, are remembered.
+const windowSize = 1 << 16
+
+// stamp fills in what the gateway says of an envelope.
+func (s *State) stamp(e *parley.Envelope, from string, now time.Time) {
+	e.Protocol = s.rules.Protocol
+	e.From = from
+	e.TS = now.UTC().Truncate(time.Millisecond)
+	e.Seq = 0
+	if e.ID == "" {
+		e.ID = s.rules.NewID()
+	}
+}
+
+// system makes an envelope of the gateway's own, which needs no judgement.
+func (s *State) system(kind string, now time.Time, payload []byte, correlate ...string) *parley.Envelope {
+	e := &parley.Envelope{Kind: kind, Payload: payload, Correlation: parley.CorrelateWith(correlate...)}
+	s.stamp(e, parley.GatewayID, now)
+	return e
+}

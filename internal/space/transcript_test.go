@@ -1,0 +1,369 @@
+package space
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parleyhq/parley"
+)
+
+var update = flag.Bool("update", false, "write what the state machine answers into the transcripts")
+
+// TestTranscripts plays testdata/*.txt: cases of envelopes in and decisions
+// out. What is indented is the answer; everything else is the play:
+//
+//	== TITLE                       a new space
+//	rules lazy | limit=value …     its rules, before anything else
+//	participant ID CAPABILITY, …   adds to the cast or replaces one of it
+//	agent> {…}                     the envelope that agent sends
+//	connect ID, disconnect ID
+//	after DURATION                 the clock moves on
+//	restart                        the state is rebuilt from what is on record
+//	who ID                         what ID may send
+//	proposals                      what is known of them
+//
+// The cast, all connected: you and boss, who may do everything; agent, which
+// proposes; files, which serves.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no transcripts", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := playFile(t, string(want))
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			compareLines(t, file, got, string(want))
+		})
+	}
+}
+
+func compareLines(t *testing.T, file, got, want string) {
+	t.Helper()
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		var a, b string
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			t.Fatalf("%s:%d\n got %q\nwant %q\n(run with -update to accept)", file, i+1, a, b)
+		}
+	}
+}
+
+// playFile plays every case and returns the text with its answers.
+func playFile(t *testing.T, text string) string {
+	var out strings.Builder
+	var p *play
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasPrefix(line, "  ") {
+			continue // an old answer
+		}
+		out.WriteString(line + "\n")
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "== "):
+			p.finish(t)
+			p = newPlay(t, strings.TrimPrefix(line, "== "))
+		default:
+			for _, answer := range p.do(line) {
+				out.WriteString("  " + answer + "\n")
+			}
+		}
+	}
+	p.finish(t)
+	return out.String()
+}
+
+// play is one case under way.
+type play struct {
+	t      *testing.T
+	title  string
+	rules  Rules
+	state  *State
+	now    time.Time
+	record []Verdict
+	ids    int
+}
+
+func newPlay(t *testing.T, title string) *play {
+	p := &play{t: t, title: title, now: time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)}
+	p.rules = Rules{
+		Name: "demo",
+		Participants: map[string]parley.Capabilities{
+			"you":   caps("mcp/*, chat, capability/*, space/*"),
+			"boss":  caps("mcp/*, chat, capability/*, space/*"),
+			"agent": caps("mcp/proposal:*, mcp/request:*/list, mcp/request:tools/call:read_*, chat"),
+			"files": caps("mcp/response:*, mcp/request:notifications/*"),
+		},
+		NewID: func() string { p.ids++; return "gw" + strconv.Itoa(p.ids) },
+	}
+	return p
+}
+
+func caps(list string) parley.Capabilities {
+	var set parley.Capabilities
+	for s := range strings.SplitSeq(list, ", ") {
+		set = append(set, parley.MustCapability(s))
+	}
+	return set
+}
+
+// start makes the space, once its rules are known, with everybody connected.
+func (p *play) start() {
+	if p.state != nil {
+		return
+	}
+	p.state = New(p.rules)
+	for _, id := range []string{"agent", "boss", "files", "you"} {
+		if p.state.Known(id) {
+			p.admitSystem(p.state.Connect(id, p.now))
+		}
+	}
+}
+
+func (p *play) do(line string) []string {
+	if who, frame, ok := strings.Cut(line, "> "); ok && parley.ValidParticipantID(who) {
+		p.start()
+		return p.send(who, frame)
+	}
+	verb, rest, _ := strings.Cut(line, " ")
+	switch verb {
+	case "rules":
+		return p.setRules(rest)
+	case "participant":
+		id, list, _ := strings.Cut(rest, " ")
+		p.rules.Participants[id] = caps(list)
+		return nil
+	}
+	p.start()
+	switch verb {
+	case "connect":
+		return p.connect(rest)
+	case "disconnect":
+		return p.admitSystem(p.state.Disconnect(rest, p.now), nil)
+	case "after":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		p.now = p.now.Add(d)
+		return p.expire()
+	case "restart":
+		return p.restart()
+	case "who":
+		return []string{describe(p.state.Capabilities(rest))}
+	case "proposals":
+		var out []string
+		for _, pr := range p.state.Proposals("") {
+			out = append(out, describeProposal(pr))
+		}
+		return out
+	}
+	p.t.Fatalf("%s: what is %q?", p.title, line)
+	return nil
+}
+
+func (p *play) setRules(rest string) []string {
+	l := &p.rules.Limits
+	for word := range strings.FieldsSeq(rest) {
+		name, value, _ := strings.Cut(word, "=")
+		n, _ := strconv.Atoi(value)
+		switch name {
+		case "lazy":
+			p.rules.Lazy = true
+		case "mcpp":
+			p.rules.Protocol = parley.ProtocolMCPP
+		case "rate":
+			l.Rate = float64(n)
+		case "burst":
+			l.Burst = n
+		case "participants":
+			l.Participants = n
+		case "connections":
+			l.Connections = n
+		case "open_proposals":
+			l.OpenProposals = n
+		case "context_metadata_bytes":
+			l.ContextMetadataBytes = n
+		default:
+			p.t.Fatalf("%s: no rule %q", p.title, word)
+		}
+	}
+	return nil
+}
+
+func (p *play) send(from, frame string) []string {
+	e, err := parley.Decode([]byte(frame), 0)
+	if err != nil {
+		return []string{"not an envelope: " + err.Error()}
+	}
+	v, err := p.state.Judge(from, e, p.now)
+	if err != nil {
+		return refusal(err)
+	}
+	return p.admit(v)
+}
+
+func refusal(err error) []string {
+	e, ok := errors.AsType[*parley.Error](err)
+	if !ok {
+		return []string{"NOT A PARLEY ERROR: " + err.Error()}
+	}
+	out := []string{"refused " + e.Error()}
+	if e.Hint != "" {
+		out = append(out, "hint: "+e.Hint)
+	}
+	if e.AttemptedKind != "" {
+		out = append(out, "attempted "+e.AttemptedKind+", may send "+describe(e.Capabilities))
+	}
+	if e.Seq != 0 {
+		out = append(out, fmt.Sprintf("the first one is #%d", e.Seq))
+	}
+	if e.RetryAfterMS != 0 {
+		out = append(out, fmt.Sprintf("retry after %d ms", e.RetryAfterMS))
+	}
+	return out
+}
+
+func (p *play) admit(v Verdict) []string {
+	v.Envelope.Seq = p.state.Seq() + 1
+	p.record = append(p.record, v)
+	effects := p.state.Apply(v.Envelope, v.Kind)
+	line := fmt.Sprintf("#%d %s", v.Envelope.Seq, v.Kind)
+	if !slices.Equal(v.To, v.Envelope.To) {
+		line += " also to " + strings.Join(v.To[len(v.Envelope.To):], " ")
+	}
+	if v.Envelope.From == parley.GatewayID {
+		line += " " + string(v.Envelope.Payload)
+	}
+	out := []string{line}
+	slices.SortFunc(effects, func(a, b Effect) int { return strings.Compare(a.Participant, b.Participant) })
+	for _, effect := range effects {
+		switch effect.Type {
+		case Rewelcome:
+			out = append(out, effect.Participant+" may now send "+describe(p.state.Capabilities(effect.Participant)))
+		case Remove:
+			out = append(out, effect.Participant+" is removed: "+effect.Reason)
+		}
+	}
+	return out
+}
+
+func (p *play) admitSystem(e *parley.Envelope, err error) []string {
+	switch {
+	case err != nil:
+		return refusal(err)
+	case e == nil:
+		return nil
+	}
+	return p.admit(Verdict{Envelope: e, Kind: parley.SplitKind(e.Kind)})
+}
+
+func (p *play) connect(id string) []string { return p.admitSystem(p.state.Connect(id, p.now)) }
+
+func (p *play) expire() (out []string) {
+	for _, notice := range p.state.Expired(p.now) {
+		out = append(out, p.admitSystem(notice, nil)...)
+	}
+	return out
+}
+
+// restart rebuilds the state and brings everybody back who was connected.
+func (p *play) restart() (out []string) {
+	old := p.state
+	p.state = p.rebuilt()
+	for _, e := range p.state.Reconcile(p.now) {
+		p.admitSystem(e, nil)
+	}
+	for id := range old.connections {
+		p.admitSystem(p.state.Connect(id, p.now))
+	}
+	return p.expire()
+}
+
+func (p *play) rebuilt() *State {
+	s := New(p.rules)
+	for _, v := range p.record {
+		wire, _ := v.Envelope.MarshalJSON()
+		e, err := parley.Decode(wire, 0)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		s.Apply(e, v.Kind)
+	}
+	return s
+}
+
+// finish checks that the record alone leads to the state that the case ended
+// with.
+func (p *play) finish(t *testing.T) {
+	if p == nil || p.state == nil {
+		return
+	}
+	if got, want := dump(p.rebuilt()), dump(p.state); got != want {
+		t.Errorf("%s: rebuilt from the record\n got %s\nwant %s", p.title, got, want)
+	}
+}
+
+func dump(s *State) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, "seq", s.seq)
+	for _, m := range s.Participants() {
+		fmt.Fprintln(&b, m.ID, describe(m.Capabilities), s.present[m.ID])
+	}
+	for _, pr := range s.Proposals("") {
+		fmt.Fprintln(&b, describeProposal(pr), pr.Expires, s.proposals.get(pr.ID).digest)
+	}
+	var open []string
+	for id, r := range s.requests.open {
+		open = append(open, fmt.Sprint(id, *r))
+	}
+	slices.Sort(open)
+	fmt.Fprintln(&b, open)
+	return b.String()
+}
+
+func describe(set parley.Capabilities) string {
+	var list []string
+	for _, c := range set {
+		list = append(list, c.String())
+	}
+	if list == nil {
+		return "nothing"
+	}
+	return strings.Join(list, ", ")
+}
+
+func describeProposal(pr Proposal) string {
+	line := fmt.Sprintf("%s of %s is %s", pr.ID, pr.From, pr.State)
+	if pr.State != Open {
+		line += " by " + pr.Closed.By + " with " + pr.Closed.ID
+	}
+	if pr.Closed.Reason != "" {
+		line += ": " + pr.Closed.Reason
+	}
+	return line
+}

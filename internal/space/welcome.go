@@ -1,0 +1,135 @@
+package space
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// mostWelcomed is how many participants a welcome names.
+const mostWelcomed = 1_000
+
+// History is what a newcomer is told of the space's record.
+type History struct {
+	Epoch string
+	First uint64 // the oldest envelope that is kept; 0 is none
+	Last  uint64 // the newest
+	Gap   bool   // what lies between its position and First is gone, or its position was never here
+}
+
+// Participant is one that the space knows.
+type Participant struct {
+	ID           string
+	Capabilities parley.Capabilities
+	Connections  int // 0 is absent
+}
+
+// Participants lists everybody who is known, by id.
+func (s *State) Participants() []Participant {
+	list := make([]Participant, 0, len(s.members))
+	for _, id := range slices.Sorted(maps.Keys(s.members)) {
+		list = append(list, Participant{ID: id, Capabilities: s.Capabilities(id), Connections: s.connections[id]})
+	}
+	return list
+}
+
+// Welcome is the payload of the system/welcome for one participant (section 6
+// of the contract).
+func (s *State) Welcome(id string, h History) jsontext.Value {
+	b := s.appendParticipant([]byte(`{"you":`), id)
+	b = append(b, `,"participants":[`...)
+	present := slices.Sorted(maps.Keys(s.connections))
+	for i, other := range present[:min(len(present), mostWelcomed)] {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = s.appendParticipant(b, other)
+	}
+	b = strconv.AppendInt(append(b, `],"participants_total":`...), int64(len(present)), 10)
+	b = s.appendSpace(append(b, `,"space":`...))
+	return append(h.append(append(b, `,"history":`...)), '}')
+}
+
+func (s *State) appendParticipant(b []byte, id string) []byte {
+	b = appendString(append(b, `{"id":`...), id)
+	b = append(b, `,"capabilities":`...)
+	return append(appendCapabilities(b, s.Capabilities(id)), '}')
+}
+
+func appendCapabilities(b []byte, caps parley.Capabilities) []byte {
+	b = append(b, '[')
+	for i, c := range caps {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		raw, _ := c.MarshalJSON() // what was parsed marshals
+		b = append(b, raw...)
+	}
+	return append(b, ']')
+}
+
+func (s *State) appendSpace(b []byte) []byte {
+	enforcement := "strict"
+	if s.rules.Lazy {
+		enforcement = "lazy"
+	}
+	b = appendString(append(b, `{"name":`...), s.rules.Name)
+	b = append(b, `,"enforcement":"`+enforcement+`","limits":`...)
+	return append(s.rules.Limits.append(b), '}')
+}
+
+func (h History) append(b []byte) []byte {
+	b = appendString(append(b, `{"epoch":`...), h.Epoch)
+	b = strconv.AppendUint(append(b, `,"first":`...), h.First, 10)
+	b = strconv.AppendUint(append(b, `,"last":`...), h.Last, 10)
+	if h.Gap {
+		b = append(b, `,"gap":true`...)
+	}
+	return append(b, '}')
+}
+
+// append writes the limits under their configuration names: sizes in bytes,
+// durations as the configuration spells them, rates per second.
+func (l Limits) append(b []byte) []byte {
+	number := func(name string, n float64) {
+		b = append(strconv.AppendQuote(b, name), ':')
+		b = strconv.AppendFloat(b, n, 'f', -1, 64)
+		b = append(b, ',')
+	}
+	duration := func(name string, d time.Duration) {
+		b = append(strconv.AppendQuote(b, name), ':')
+		b = strconv.AppendQuote(b, d.String())
+		b = append(b, ',')
+	}
+	b = append(b, '{')
+	number("envelope_bytes", float64(l.EnvelopeBytes))
+	number("nesting", float64(l.Nesting))
+	number("participants", float64(l.Participants))
+	number("connections", float64(l.Connections))
+	number("history", float64(l.History))
+	number("lag_envelopes", float64(l.LagEnvelopes))
+	number("lag_bytes", float64(l.LagBytes))
+	number("rate", l.Rate)
+	number("burst", float64(l.Burst))
+	number("context_rate", l.ContextRate)
+	number("context_depth", float64(l.ContextDepth))
+	number("open_contexts", float64(l.OpenContexts))
+	number("context_metadata_bytes", float64(l.ContextMetadataBytes))
+	number("open_proposals", float64(l.OpenProposals))
+	duration("proposal_ttl", l.ProposalTTL)
+	duration("context_idle", l.ContextIdle)
+	duration("approval_wait", l.ApprovalWait)
+	duration("call_timeout", l.CallTimeout)
+	b[len(b)-1] = '}'
+	return b
+}
+
+func appendString(b []byte, s string) []byte {
+	b, _ = jsontext.AppendQuote(b, s) // invalid UTF-8 is replaced
+	return b
+}
