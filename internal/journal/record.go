@@ -44,9 +44,9 @@ type Record struct {
 	TS           time.Time // UTC, whole milliseconds
 	ID           string
 	From         string
-	To           []string
-	Kind         string // as it was written
-	Effective    string // what it really asks for (section 3); as Kind where they are the same
+	To           []string // the envelope's, and the proposer where it answers the fulfilment of a proposal
+	Kind         string   // as it was written
+	Effective    string   // what it really asks for (section 3); as Kind where they are the same
 	Correlations []string
 	Context      string // the context's id, "" for the main one
 	Parent       string // and its parent's

@@ -210,7 +210,7 @@ func differingField(r *Record, e *parley.Envelope) string {
 		return "ts"
 	case r.From != e.From:
 		return "from"
-	case !slices.Equal(r.To, e.To):
+	case len(r.To) < len(e.To) || !slices.Equal(r.To[:len(e.To)], e.To):
 		return "to"
 	case r.Kind != e.Kind:
 		return "kind"
