@@ -33,8 +33,8 @@ func compileGlob(pattern string) glob {
 	return g
 }
 
-// splitStars cuts a pattern at its stars; runs of stars are one. An escaped
-// star is literal, and any other backslash is itself.
+// splitStars cuts a pattern at its stars. An escaped star is literal, and any
+// other backslash is itself.
 func splitStars(pattern string) []string {
 	if !strings.Contains(pattern, "*") {
 		return []string{pattern}
@@ -48,7 +48,7 @@ func splitStars(pattern string) []string {
 			i++
 		case pattern[i] != '*':
 			piece.WriteByte(pattern[i])
-		case len(pieces) == 0 || piece.Len() > 0:
+		default:
 			pieces = append(pieces, piece.String())
 			piece.Reset()
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/big"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -303,14 +304,9 @@ func slowlyCrooked(k Kind) bool {
 }
 
 func slowlyMisleads(pattern, v string) bool {
-	text := ""
-	for _, token := range slowTokens(pattern) {
-		if token >= 0 {
-			text += string([]byte{byte(token)})
-		}
-	}
-	slash := strings.Contains(text, "/")
-	if !slash && !strings.Contains(text, `\`) {
+	tokens := slowTokens(pattern)
+	slash := slices.Contains(tokens, '/')
+	if !slash && !slices.Contains(tokens, '\\') {
 		return false
 	}
 	plain, whole := slowDecodeFully(v)

@@ -281,6 +281,7 @@ func TestCapabilityLimits(t *testing.T) {
 		{"longer param", `{"kind":"chat","params":{"a":"` + long + `a"}}`, "params.a is longer"},
 		{"longer addressee", `{"kind":"chat","to":["` + long + `a"]}`, "to[0] is longer"},
 		{"longer context", `{"kind":"chat","context":{"type":"` + long + `a"}}`, "context.type is longer"},
+		{"longest object", `{"kind":"chat","params":{"` + strings.Repeat("a", maxObjectForm-len(`{"kind":"chat","params":{"":1}}`)) + `":1}}`, ""},
 		{"longer object", `{"kind":"chat","to":["` + long + `","` + long + `","` + long + `","` + long + `"]}`, "longer than 16384 bytes"},
 		{"deepest params", deep(32), ""},
 		{"deeper params", deep(33), "deeper than 32"},

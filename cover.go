@@ -1,6 +1,9 @@
 package parley
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Covers reports whether the set allows everything that c allows. It decides
 // who may grant what: a grant may give nothing that its grantor lacks, and a
@@ -73,18 +76,13 @@ func (n *node) includes(c *node) bool {
 		}
 		return true
 	case n.form == formAny:
-		for _, alternative := range n.any {
-			if alternative.includes(c) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(n.any, func(one *node) bool { return one.includes(c) })
 	case n.form != c.form:
 		return false
 	}
 	switch n.form {
 	case formString:
-		return n.text.includes(&c.text) && c.text.path >= n.text.path
+		return n.text.includes(&c.text) // and so c is as careful with paths: it has the slashes of n
 	case formNumber:
 		return n.number == c.number
 	case formBool:
@@ -179,19 +177,9 @@ func loosen(pieces []string) []string {
 func (n *node) mayDeny(c *node) bool {
 	switch {
 	case c.form == formAny:
-		for _, alternative := range c.any {
-			if n.mayDeny(alternative) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(c.any, n.mayDeny)
 	case n.form == formAny:
-		for _, alternative := range n.any {
-			if alternative.mayDeny(c) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(n.any, func(one *node) bool { return one.mayDeny(c) })
 	case n.form != c.form:
 		return true // of another type
 	}
