@@ -108,7 +108,7 @@ type Transport string
 const (
 	Stdio Transport = "stdio"
 	HTTP  Transport = "http" // Streamable HTTP
-	SSE   Transport = "sse"  // the HTTP transport before 2025-03-26
+	SSE   Transport = "sse"  // as HTTP, with a warning: the transport that it names is no longer spoken
 )
 
 // DefaultServerCapabilities is what an MCP server may send unless the file says

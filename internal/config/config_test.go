@@ -258,6 +258,7 @@ func TestWarnings(t *testing.T) {
 		{who("token: long-enough-for-us"), ""},
 		{server(`url: "http://192.0.2.1/", headers: {A: b}`), "headers go to another machine over plain HTTP"},
 		{server(`url: "http://192.0.2.1/"`), ""},
+		{server(`type: sse, url: "http://127.0.0.1/"`), ":1:38: type sse names a transport of old"},
 		{server(`url: "http://127.0.0.1/", headers: {A: b}`), ""},
 	} {
 		cfg, err := parse(t, c.text)

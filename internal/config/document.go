@@ -19,6 +19,7 @@ const (
 	maxTokens   = 250_000
 	maxLevels   = 64
 	maxSiblings = 10_000
+	maxMerges   = 1_000
 )
 
 const tagHint = `write a denial as "!mcp/request:tools/call:delete_*"; YAML tags are not supported`
@@ -33,6 +34,9 @@ func parseDocument(data []byte) (*node, []Problem) {
 	data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 	if p := checkText(data); p != nil {
 		return nil, []Problem{*p}
+	}
+	if bytes.Count(data, []byte("<<")) > maxMerges {
+		return nil, []Problem{{Message: fmt.Sprintf("the file has << more than %s times", countText(maxMerges))}}
 	}
 	// The library loses what a file without a last line break ends in.
 	tokens, err := tokenize(append(data, '\n'))
@@ -97,9 +101,10 @@ func checkTokens(tokens token.Tokens) *Problem {
 		case token.SequenceEndType, token.MappingEndType:
 			flow = max(flow-1, 0)
 		case token.SequenceEntryType:
-			if flow == 0 {
-				b.open(tk.Position.Column)
+			if flow > 0 {
+				return problemAt(tk, "not valid YAML: a dash and a blank inside of [ ] or { }", "put commas between the items, or quotes around a dash")
 			}
+			b.open(tk.Position.Column)
 		case token.MappingValueType:
 			if flow == 0 && tk.Prev != nil {
 				b.open(tk.Prev.Position.Column)

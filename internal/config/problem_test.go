@@ -89,8 +89,10 @@ func TestNoText(t *testing.T) {
 		{"nul", "listen: \x00", ":1:9: the file holds the control character U+0000"},
 		{"brackets", strings.Repeat("[", 100_000), ":1:65: values are nested deeper than 64 levels"},
 		{"dashes", strings.Repeat("- ", 100_000), "nested deeper than 64 levels"},
+		{"dashes in brackets", "[" + strings.Repeat("- ", 100_000), ":1:2: not valid YAML: a dash and a blank inside of [ ] or { }"},
 		{"keys", strings.Repeat("a: b\n", 20_000), ":10001:2: there are more than 10,000 entries on one level"},
 		{"parts", "[" + strings.Repeat("a,", 200_000) + "]", "the file has more than 250,000 parts"},
+		{"merge keys", "a: " + strings.Repeat("<<", 500_000), "the file has << more than 1,000 times"},
 		{"alias bomb", bomb(), "aliases and merge keys make too much of the file"},
 		{"merge bomb", mergeBomb(), "aliases and merge keys make too much of the file"},
 	} {

@@ -68,6 +68,10 @@ func (r *reader) checkTransport(v value, m map[string]value, s *MCPServer) {
 			s.Type = HTTP
 		}
 	}
+	if s.Type == SSE {
+		r.warn(m["type"], "leave type out if the server speaks Streamable HTTP too",
+			"type sse names a transport of old; the server is spoken to over Streamable HTTP")
+	}
 	r.checkHeaders(m, s)
 }
 
