@@ -1,0 +1,36 @@
+// Package mcpbridge makes an MCP server a participant of a room.
+//
+// This half of it is the server's side. [Connect] starts a command that speaks
+// MCP over its standard streams, or reaches a Streamable HTTP endpoint, makes
+// the handshake, and gives an [Upstream]:
+//
+//	u, err := mcpbridge.Connect(ctx, mcpbridge.Server{Command: "parley", Args: []string{"tools", "files", "."}}, nil)
+//	if err != nil {
+//		return err
+//	}
+//	defer u.Close()
+//	result, err := u.Call(ctx, "tools/list", nil, nil)
+//
+// [Supervisor] keeps one connected: it starts the server again, after longer
+// and longer pauses, whenever it dies.
+//
+// # What is guaranteed
+//
+//   - Params and results cross as they are: big numbers, unknown members, the
+//     order of properties. JSON-RPC ids are the bridge's own on this side, and a
+//     server's ids come back to it as it wrote them.
+//   - What is handed on is strict JSON. An answer with a duplicate name or
+//     invalid UTF-8, which the room would have to refuse, fails its call.
+//   - A server is not trusted: what is read of it is bounded, nothing that it
+//     writes ends more than its own connection, and it sees only the environment
+//     that it was given.
+//   - When it dies every call in flight fails at once with [ErrServerGone]. When
+//     it is closed nothing of it remains, neither what its command started nor
+//     a goroutine.
+//
+// # Concurrency
+//
+// All methods may be called from any goroutine, and any number of calls may be
+// in flight. A connection's goroutines end before [Upstream.Wait] and
+// [Upstream.Close] return. Functions in [Options] run on them.
+package mcpbridge

@@ -1,0 +1,219 @@
+package mcpbridge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// maxIncoming bounds the requests of a server that are being answered; their
+// params together are bounded by the size of one message.
+const maxIncoming = 64
+
+// receive sorts what arrives. It never waits for anybody: as long as a link's
+// reader is held up, nothing else arrives either.
+func (u *Upstream) receive(m message, cause int64) {
+	switch {
+	case m.isResponse():
+		u.answered(m)
+	case m.fault != nil && m.isNotification():
+		u.opts.log().Warn("an MCP server's notification was dropped", "method", clip([]byte(m.method)), "reason", m.fault)
+	case m.isNotification():
+		u.notified(m, cause)
+	default:
+		u.asked(m, cause)
+	}
+}
+
+// answered ends the call that m answers. Late answers end nothing.
+func (u *Upstream) answered(m message) {
+	var a answer
+	switch {
+	case m.fault != nil:
+		a.err = fmt.Errorf("%w: %w", ErrBadAnswer, m.fault)
+	case m.err != nil:
+		a.err = readRPCError(m.err)
+	case m.result != nil:
+		a.result = m.result
+	default:
+		a.err = fmt.Errorf("%w: it has neither a result nor an error", ErrBadAnswer)
+	}
+	if m.id == nil {
+		u.opts.log().Warn("an MCP server refused a message that it did not name", "error", a.err)
+		return
+	}
+	if c := u.take(m.callID()); c != nil {
+		c.answer <- a
+	}
+}
+
+func (u *Upstream) failCall(id int64, err error) {
+	if c := u.take(id); c != nil {
+		c.answer <- answer{err: err}
+	}
+}
+
+func (u *Upstream) notified(m message, cause int64) {
+	switch m.method {
+	case "notifications/progress":
+		u.progressed(m.params)
+	case "notifications/cancelled":
+		u.withdrawn(m.params)
+	default:
+		if u.opts.OnNotification == nil {
+			return
+		}
+		n := note{u.contextOf(cause), m.method, m.params}
+		if !u.notes.add(n, u.opts.maxMessage()) {
+			u.opts.log().Warn("an MCP server announces more than is taken in; something was dropped", "method", clip([]byte(m.method)))
+		}
+	}
+}
+
+// progressed hands a report to its call, with its caller's token.
+func (u *Upstream) progressed(params jsontext.Value) {
+	id, at, ok := progressToken(params)
+	if !ok || len(params) > maxProgress {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	c := u.pending[id]
+	if c == nil || c.progress == nil {
+		return
+	}
+	if c.token != nil {
+		params = splice(params, at.start, at.end, c.token)
+	}
+	for {
+		select {
+		case c.progress <- params:
+			return
+		default:
+		}
+		select {
+		case <-c.progress: // the oldest says least
+		default:
+		}
+	}
+}
+
+// contextOf is the context of the call that a message belongs to, or ours.
+func (u *Upstream) contextOf(cause int64) context.Context {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if c := u.pending[cause]; c != nil {
+		return c.ctx
+	}
+	if cause == anyCause && len(u.pending) == 1 {
+		for _, c := range u.pending {
+			return c.ctx
+		}
+	}
+	return u.ctx
+}
+
+// asked answers a request of the server.
+func (u *Upstream) asked(m message, cause int64) {
+	ctx, done := u.admit(m, cause)
+	if ctx == nil {
+		u.opts.log().Warn("an MCP server's request was dropped", "method", clip([]byte(m.method)))
+		return
+	}
+	if !u.start(func() {
+		defer done()
+		reply := u.reply(ctx, m)
+		if context.Cause(ctx) != errWithdrawn {
+			_ = u.link.send(u.ctx, 0, reply) // where it fails, the server's end tells why
+		}
+	}) {
+		done()
+	}
+}
+
+var errWithdrawn = errors.New("the server has withdrawn its request")
+
+// admit makes m one of the requests that are being answered. Nil means that
+// there are too many, or one with its id: an answer could only confuse.
+func (u *Upstream) admit(m message, cause int64) (context.Context, func()) {
+	from := u.contextOf(cause)
+	key := string(m.id)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	_, twice := u.incoming[key]
+	if twice || len(u.incoming) == maxIncoming || u.asking+len(m.params) > u.opts.maxMessage() {
+		return nil, nil
+	}
+	u.asking += len(m.params)
+	ctx, cancel := context.WithCancelCause(from)
+	unhook := context.AfterFunc(u.ctx, func() { cancel(context.Cause(u.ctx)) })
+	u.incoming[key] = func() { cancel(errWithdrawn) }
+	return ctx, func() {
+		unhook()
+		cancel(nil)
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		delete(u.incoming, key)
+		u.asking -= len(m.params)
+	}
+}
+
+func (u *Upstream) reply(ctx context.Context, m message) []byte {
+	switch {
+	case m.fault != nil:
+		return encodeError(m.id, &RPCError{Code: CodeInvalidRequest, Message: m.fault.Error()})
+	case m.method == "ping":
+		return encodeResult(m.id, jsontext.Value(`{}`))
+	case u.opts.OnRequest == nil:
+		return encodeError(m.id, &RPCError{Code: CodeMethodNotFound, Message: "this client does not answer " + m.method})
+	}
+	result, err := u.opts.OnRequest(ctx, m.method, m.params)
+	if err == nil && !result.IsValid() {
+		err = errors.New("the answer is not valid JSON")
+	}
+	if err == nil {
+		return encodeResult(m.id, result)
+	}
+	rpc, ok := errors.AsType[*RPCError](err)
+	if !ok {
+		rpc = &RPCError{Code: CodeInternal, Message: err.Error()}
+	}
+	return encodeError(m.id, rpc)
+}
+
+// withdrawn cancels the answering of one request.
+func (u *Upstream) withdrawn(params jsontext.Value) {
+	for f, err := range members(params) {
+		if err != nil || f.name != "requestId" {
+			continue
+		}
+		u.mu.Lock()
+		cancel := u.incoming[string(f.value)]
+		u.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+	}
+}
+
+// stray logs the first thing that was no message, and keeps it for whoever
+// asks why there is no answer.
+func (u *Upstream) stray(text string) {
+	u.mu.Lock()
+	first := u.stray1 == ""
+	if first {
+		u.stray1 = text
+	}
+	u.mu.Unlock()
+	if first {
+		u.opts.log().Warn("an MCP server writes what is not JSON-RPC; further lines of that kind are not logged", "text", text)
+	}
+}
+
+func (u *Upstream) strayText() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.stray1
+}

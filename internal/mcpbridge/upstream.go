@@ -1,0 +1,114 @@
+package mcpbridge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Upstream is a connection to one MCP server, after its handshake. [Connect]
+// makes one. Its methods may be called from any goroutine.
+type Upstream struct {
+	// static
+	opts   Options
+	link   link
+	info   Info
+	ctx    context.Context // ends when the server is gone
+	cancel context.CancelFunc
+	done   chan struct{} // closed when the server is gone
+	joined chan struct{} // closed when nothing is left of it
+	notes  notes
+	wg     sync.WaitGroup // run, the notifier, answers, farewells to calls
+
+	mu       sync.Mutex
+	gone     error // why the server is gone; nil while it is not
+	lastID   int64
+	pending  map[int64]*call
+	incoming map[string]context.CancelFunc // the server's requests, by their raw id
+	asking   int                           // bytes of their params
+	stray1   string                        // the first thing that was no message
+}
+
+// Info is what a server said of itself.
+type Info struct {
+	Version string         // the protocol version that was agreed on
+	Raw     jsontext.Value // the result of initialize as sent: capabilities, serverInfo, instructions
+}
+
+func newUpstream(o Options) *Upstream {
+	u := &Upstream{
+		opts: o, done: make(chan struct{}), joined: make(chan struct{}),
+		pending: map[int64]*call{}, incoming: map[string]context.CancelFunc{},
+	}
+	u.ctx, u.cancel = context.WithCancel(context.Background())
+	u.notes.wake = make(chan struct{}, 1)
+	return u
+}
+
+// run owns everything that the connection started, and ends it all when the
+// server is gone.
+func (u *Upstream) run(l link) {
+	u.link = l
+	l.begin()
+	u.wg.Go(u.notify)
+	go func() {
+		defer close(u.joined)
+		<-u.done
+		l.close()
+		u.wg.Wait()
+	}()
+}
+
+// Info is what the server said in the handshake.
+func (u *Upstream) Info() Info { return u.info }
+
+// Done is closed as soon as the server is gone, by its own fault or by Close.
+func (u *Upstream) Done() <-chan struct{} { return u.done }
+
+// Wait returns when the server is gone and nothing is left of it, no process
+// and no goroutine. The error is an [ErrServerGone] and says why; after Close
+// it is [ErrClosed].
+func (u *Upstream) Wait() error {
+	<-u.joined
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.gone
+}
+
+// Close ends the server: a program by closing its input, then with a request
+// to terminate, at last by force, together with all that it started; a session
+// over HTTP by a DELETE. Calls in flight end with [ErrClosed]. Close returns
+// when nothing is left, and may be called several times.
+func (u *Upstream) Close() {
+	u.fail(ErrClosed)
+	<-u.joined
+}
+
+// fail marks the server as gone and ends every call. The first reason counts.
+func (u *Upstream) fail(err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.gone != nil {
+		return
+	}
+	u.gone = err
+	for _, c := range slices.Collect(maps.Values(u.pending)) {
+		c.answer <- answer{err: err}
+	}
+	clear(u.pending)
+	close(u.done)
+	u.cancel()
+}
+
+// start runs f, which the end of the Upstream waits for, unless that has come.
+func (u *Upstream) start(f func()) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.gone == nil {
+		u.wg.Go(f)
+	}
+	return u.gone == nil
+}
