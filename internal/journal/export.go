@@ -24,9 +24,10 @@ import (
 //	{"type":"refused","index":2,"epoch":"…","ts":"…","from":"…","kind":"…","salt":"…","rest":"…","hash":"…","body":{…}}
 //	{"type":"head","head":"2:1:…"}
 //
-// The header of an envelope's record is read out of the envelope, which
-// stands there byte for byte as it was recorded without its seq; "effective" is
-// there where it differs from the kind. A redacted record says "redacted":true
+// The rest of the header of an envelope's record is read out of the envelope,
+// which stands there byte for byte as it was recorded without its seq; "to" is
+// whom it counts as addressed to, "effective" is there where it differs from the
+// kind. A redacted record says "redacted":true
 // and has no salt. An envelope or body that holds a line break stands as a
 // JSON string.
 
@@ -80,6 +81,9 @@ func (r *Record) AppendExport(dst []byte) []byte {
 	if r.Effective != r.Kind {
 		dst = appendText(dst, "effective", r.Effective)
 	}
+	if len(r.To) > 0 {
+		dst = appendTexts(dst, "to", r.To)
+	}
 	if r.Redacted {
 		dst = append(dst, `,"redacted":true`...)
 	} else {
@@ -110,6 +114,17 @@ func appendText(dst []byte, name, value string) []byte {
 	}
 	dst = append(appendQuote(append(dst, ','), name), ':')
 	return appendQuote(dst, value)
+}
+
+func appendTexts(dst []byte, name string, values []string) []byte {
+	dst = append(appendQuote(append(dst, ','), name), ":["...)
+	for i, v := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendQuote(dst, v)
+	}
+	return append(dst, ']')
 }
 
 func appendQuote(dst []byte, s string) []byte {
@@ -260,6 +275,13 @@ func (r *Record) readExport(line jsontext.Value) (err error) {
 		}
 		copy(r.Salt[:], salt)
 	}
+	for v := range parley.Elements(parley.Member(line, "to")) {
+		to, err := jsontext.AppendUnquote(nil, v)
+		if err != nil {
+			return parley.Errorf(parley.InvalidArgument, "to holds something else than strings")
+		}
+		r.To = append(r.To, string(to))
+	}
 	r.Body = parley.Member(line, bodyName(r.Type))
 	if jsontext.Value(r.Body).Kind() == '"' {
 		r.Body = []byte(text(bodyName(r.Type)))
@@ -283,7 +305,7 @@ func (r *Record) readHeader() error {
 	if err != nil {
 		return err
 	}
-	r.ID, r.TS, r.From, r.To, r.Kind = e.ID, e.TS, e.From, e.To, e.Kind
+	r.ID, r.TS, r.From, r.Kind = e.ID, e.TS, e.From, e.Kind
 	r.Correlations, r.Amends = e.Correlation.IDs, e.Amends
 	if e.Context != nil {
 		r.Context, r.Parent = e.Context.ID, e.Context.Parent

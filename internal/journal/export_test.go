@@ -50,7 +50,11 @@ func recorded(t *testing.T) journal.Log {
 		if i == 1 {
 			effective.Subject = "write_file"
 		}
-		log.Append(journal.Envelope(e, effective, [16]byte{byte(i + 1)}))
+		r := journal.Envelope(e, effective, [16]byte{byte(i + 1)})
+		if i == 1 {
+			r.To = append(slices.Clone(r.To), "proposer") // as where it answers a fulfilment
+		}
+		log.Append(r)
 		<-s.durable
 	}
 	log.Append(journal.NewRefusal(ts, "agent", "z", "mcp/request:tools/call:write_file",
@@ -135,7 +139,8 @@ func TestVerifyExport(t *testing.T) {
 		{"whole", whole, 0, ""},
 		{"a letter of a payload", strings.Replace(whole, "hello", "hellp", 1), 1, "edited"},
 		{"a sender", strings.Replace(whole, `"from":"you"`, `"from":"she"`, 1), 1, "edited"},
-		{"an effective kind", strings.Replace(whole, `tools/call:write_file","salt`, `tools/call:read_file","salt`, 1), 2, "edited"},
+		{"an effective kind", strings.Replace(whole, `tools/call:write_file","to`, `tools/call:read_file","to`, 1), 2, "edited"},
+		{"an addressee", strings.Replace(whole, `"to":["files","proposer"]`, `"to":["files"]`, 1), 2, "edited"},
 		{"an unknown field", strings.Replace(whole, `"x":1`, `"x":2`, 1), 3, "edited"},
 		{"a refusal", strings.Replace(whole, `"bytes":12`, `"bytes":13`, 1), 3, "edited"},
 		{"blanks", strings.Replace(whole, `{"text":"hello"}`, `{"text": "hello"}`, 1), 1, "edited"},
