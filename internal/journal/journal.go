@@ -19,8 +19,10 @@
 //
 // A Journal and its Logs may be used from any goroutine. Append is called by
 // one goroutine per log, the one that owns the space. The methods of a Sink
-// are called by the journal, one at a time per log, and must not call back
-// into Append.
+// are called by the journal, one at a time per log. They must be quick, must not
+// call back into Append, and must not wait for whoever is calling Append: that
+// one may be waiting for them. After Close nothing is taken any more: Append
+// then returns, and no sink hears of the record.
 package journal
 
 import (
@@ -34,7 +36,7 @@ import (
 // Journal holds the logs of many spaces.
 type Journal interface {
 	// Open opens the log of one space, which it makes where there is none.
-	// A log is open at most once at a time.
+	// A log is open at most once at a time, until Close.
 	Open(ctx context.Context, space string, sink Sink) (Log, error)
 
 	// Reader opens a log to be read while its owner, in this process or
@@ -56,7 +58,8 @@ type Sink interface {
 	Durable(records []*Record)
 
 	// Failed is called with records that are not on record and never will be.
-	// From then on all that is appended fails, until [Log.Recover].
+	// From then on all that is appended fails, in its order, until [Log.Recover].
+	// The error is a *parley.Error with unavailable wherever a disk is the cause.
 	Failed(records []*Record, err error)
 }
 
@@ -81,6 +84,12 @@ type Log interface {
 	// disk slows its senders down.
 	Append(r *Record)
 
+	// Redact takes from the envelopes with an id what may be redacted
+	// ([Record.Redact]): not_found where none is on record. It is durable, and
+	// out of what searches find, when it returns nil. That it was done is
+	// another record, which its caller appends.
+	Redact(ctx context.Context, id string) error
+
 	// Recover makes a log that failed take records again, if the disk lets it,
 	// and says what is on record. Until it returns nil, every Append fails.
 	Recover(ctx context.Context) (Bounds, error)
@@ -93,7 +102,8 @@ type Bounds struct {
 	Last  uint64 // the newest; the next gets Last+1
 	Head  Head
 
-	// Indexed is the Seq up to which full-text search has read.
+	// Indexed is the Seq up to which the search index has read. What comes
+	// after is searched as well, more slowly.
 	Indexed uint64
 }
 
@@ -126,7 +136,7 @@ type Query struct {
 	Correlation string   // answering this id
 	Since       time.Time
 	Until       time.Time // exclusive
-	Text        string    // full text, all words, over what has been indexed
+	Text        string    // all of its words, in any order; see [Words]
 
 	// Records of every type, not only envelopes, by their Index. After and
 	// Before then speak of Index, and the order is that of the chain.

@@ -2,7 +2,6 @@ package journal
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/parleyhq/parley"
 )
@@ -12,7 +11,7 @@ import (
 // the same by a query.
 type Matcher struct {
 	q     Query
-	kinds []kindPattern
+	kinds parley.Capabilities
 	words []string
 }
 
@@ -54,8 +53,8 @@ func (m *Matcher) kind(r *Record) bool {
 }
 
 func (m *Matcher) kindIs(kind string) bool {
-	k := parley.SplitKind(kind)
-	return slices.ContainsFunc(m.kinds, func(p kindPattern) bool { return p.matches(k) })
+	a := parley.Action{Kind: parley.SplitKind(kind)}
+	return slices.ContainsFunc(m.kinds, func(p parley.Capability) bool { return p.Matches(&a) })
 }
 
 // Body reports whether the record's text holds all words that are asked for.
@@ -79,37 +78,16 @@ func (m *Matcher) Body(r *Record) bool {
 	return false
 }
 
-// kindPattern is a pattern of section 4 of the contract, without denials.
-type kindPattern struct{ typ, method, subject string }
-
-func parseKindPattern(text string) (kindPattern, error) {
-	if text == "" || strings.HasPrefix(text, "!") {
-		return kindPattern{}, parley.Errorf(parley.InvalidArgument, "%q is not a kind pattern", text).
-			WithHint("write one like mcp/request:tools/call:* or chat")
+// parseKindPattern reads a pattern of section 4 of the contract. It selects
+// what a grant of it would allow, so denials mean nothing here.
+func parseKindPattern(text string) (parley.Capability, error) {
+	c, err := parley.ParseCapability(text)
+	if err != nil {
+		return c, err
 	}
-	k := parley.SplitKind(text)
-	return kindPattern{k.Type, k.Method, k.Subject}, nil
-}
-
-func (p kindPattern) matches(k parley.Kind) bool {
-	return glob(p.typ, k.Type) && (p.method == "" || glob(p.method, k.Method)) && (p.subject == "" || glob(p.subject, k.Subject))
-}
-
-func glob(pattern, s string) bool {
-	for {
-		star := strings.IndexByte(pattern, '*')
-		if star < 0 {
-			return pattern == s
-		}
-		if !strings.HasPrefix(s, pattern[:star]) {
-			return false
-		}
-		s, pattern = s[star:], pattern[star+1:]
-		for i := range len(s) + 1 {
-			if glob(pattern, s[i:]) {
-				return true
-			}
-		}
-		return false
+	if c.Deny() || text[0] == '{' {
+		return c, parley.Errorf(parley.InvalidArgument, "%.80q is not a pattern of kinds", text).
+			WithHint("write one like chat or mcp/request:tools/call:*")
 	}
+	return c, nil
 }

@@ -154,6 +154,19 @@ func (l *memoryLog) Recover(ctx context.Context) (Bounds, error) {
 	}
 }
 
+// Redact implements [Log].
+func (l *memoryLog) Redact(ctx context.Context, id string) error {
+	redacted, err := FindRedactable(ctx, l, id)
+	if err != nil {
+		return err
+	}
+	if err := l.fault(); err != nil {
+		return err
+	}
+	l.replace(redacted)
+	return nil
+}
+
 // run commits what is appended, all that waits at a time.
 func (l *memoryLog) run() {
 	for {
@@ -169,6 +182,7 @@ func (l *memoryLog) run() {
 	}
 }
 
+// handle works off an item and what waits behind it.
 func (l *memoryLog) handle(item memoryItem) {
 	var batch []*Record
 	for {
@@ -180,12 +194,11 @@ func (l *memoryLog) handle(item memoryItem) {
 		} else {
 			batch = append(batch, item.record)
 		}
-		select {
-		case item = <-l.queue:
-		default:
+		if len(l.queue) == 0 || len(batch) == cap(l.queue) {
 			l.commit(batch)
 			return
 		}
+		item = <-l.queue
 	}
 }
 
@@ -225,6 +238,18 @@ func (s *memorySpace) add(batch []*Record) {
 		if r.Type == Admitted {
 			s.envelopes = append(s.envelopes, &kept)
 		}
+	}
+}
+
+// replace puts changed records in their place; whoever is reading the old ones
+// keeps them.
+func (s *memorySpace) replace(changed []*Record) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chain, s.envelopes = slices.Clone(s.chain), slices.Clone(s.envelopes)
+	for _, r := range changed {
+		s.chain[r.Index-1] = r
+		s.envelopes[r.Seq-1] = r
 	}
 }
 

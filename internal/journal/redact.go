@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -37,4 +38,37 @@ func (r *Record) Redact() (*Record, error) {
 func isRedacted(e *parley.Envelope) bool {
 	return bytes.Equal(e.Payload, redactedPayload) && len(e.Extra) == 0 &&
 		(e.Context == nil || e.Context.Type == "" && e.Context.Metadata == nil)
+}
+
+// FindRedactable reads the envelopes with an id and redacts them: not_found
+// where there is none. Those that are redacted already are left out. Only
+// journals call it.
+func FindRedactable(ctx context.Context, log Reader, id string) ([]*Record, error) {
+	var found int
+	var redacted []*Record
+	if !parley.ValidID(id) {
+		return nil, notOnRecord(id) // as a condition, no id is any
+	}
+	for r, err := range log.Read(ctx, Query{ID: id}) {
+		if err != nil {
+			return nil, err
+		}
+		found++
+		if r.Redacted {
+			continue
+		}
+		r, err := r.Redact()
+		if err != nil {
+			return nil, err
+		}
+		redacted = append(redacted, r)
+	}
+	if found == 0 {
+		return nil, notOnRecord(id)
+	}
+	return redacted, nil
+}
+
+func notOnRecord(id string) error {
+	return parley.Errorf(parley.NotFound, "no envelope %.140q is on record", id)
 }

@@ -1,0 +1,92 @@
+package sqlite
+
+import (
+	"sync"
+
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// item is what the writer works off: a record for a log, or a task that needs
+// its connection.
+type item struct {
+	log    *log
+	record *journal.Record
+	task   func()
+}
+
+func (it item) size() int {
+	if it.record == nil {
+		return 0
+	}
+	return len(it.record.Body) + recordOverhead
+}
+
+const recordOverhead = 512 // bytes of a record beside its body, about
+
+// queue holds what waits for the writer, bounded in records and bytes.
+type queue struct {
+	maxRecords, maxBytes int
+
+	mu     sync.Mutex
+	some   sync.Cond // there is something, or it is closed
+	room   sync.Cond // there is room, or it is closed
+	items  []item
+	spare  []item // the slice that the writer has worked off
+	bytes  int
+	closed bool
+}
+
+func newQueue(maxRecords, maxBytes int) *queue {
+	q := &queue{maxRecords: maxRecords, maxBytes: maxBytes}
+	q.some.L, q.room.L = &q.mu, &q.mu
+	return q
+}
+
+// push adds an item behind the others and waits while there is no room. It
+// reports whether the queue took it; a closed one does not.
+func (q *queue) push(it item) bool {
+	size := it.size()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for !q.closed && it.task == nil && !q.fits(size) {
+		q.room.Wait()
+	}
+	if q.closed {
+		return false
+	}
+	q.items = append(q.items, it)
+	q.bytes += size
+	q.some.Signal()
+	return true
+}
+
+// fits lets in anything while the queue is empty, so that one record larger
+// than the bound passes alone.
+func (q *queue) fits(size int) bool {
+	return len(q.items) < q.maxRecords && (q.bytes == 0 || q.bytes+size <= q.maxBytes)
+}
+
+// take waits for items and returns all of them, or none when the queue is
+// closed and empty. They are the caller's until it calls take again.
+func (q *queue) take() []item {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.items) == 0 && !q.closed {
+		q.some.Wait()
+	}
+	taken := q.items
+	clear(q.spare)
+	q.items, q.spare = q.spare[:0], taken
+	q.bytes = 0
+	q.room.Broadcast()
+	return taken
+}
+
+// close lets nothing in any more. What is in it is still handed out.
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.some.Broadcast()
+	q.room.Broadcast()
+}

@@ -1,0 +1,414 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math"
+	"sort"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// spaceReader reads one space. It implements [journal.Reader].
+type spaceReader struct {
+	j     *Journal
+	space *space
+}
+
+// Bounds implements [journal.Reader].
+func (s *spaceReader) Bounds(ctx context.Context) (journal.Bounds, error) {
+	r, err := s.j.readers.get(ctx)
+	if err != nil {
+		return journal.Bounds{}, err
+	}
+	defer s.j.readers.put(r)
+	var b journal.Bounds
+	err = r.snapshot(func() (err error) {
+		b, err = readBounds(r.conn, s.space.id)
+		return err
+	})
+	if err != nil {
+		return journal.Bounds{}, readError(ctx, err)
+	}
+	if s.j.index != nil {
+		b.Indexed = s.space.indexed.Load()
+	} else {
+		b.Indexed = r.indexed(s.space.id)
+	}
+	return b, nil
+}
+
+// readBounds needs a transaction around it where somebody may be writing.
+func readBounds(c *sqlite3.Conn, space int64) (b journal.Bounds, err error) {
+	row := func(query string, f func(stmt *sqlite3.Stmt)) {
+		stmt, _, prepareErr := c.Prepare(query)
+		if prepareErr != nil {
+			err = errors.Join(err, prepareErr)
+			return
+		}
+		defer stmt.Close()
+		for i := range stmt.BindCount() {
+			err = errors.Join(err, stmt.BindInt64(i+1, []int64{key(space, 0), key(space, maxSeq)}[i]))
+		}
+		if stmt.Step() {
+			f(stmt)
+		}
+		err = errors.Join(err, stmt.Err())
+	}
+	end := func(stmt *sqlite3.Stmt, index, seq uint64) {
+		b.Last = max(b.Last, seq)
+		if index > b.Head.Index {
+			b.Head.Index = index
+			copy(b.Head.Hash[:], stmt.ColumnRawBlob(2))
+		}
+	}
+	const span = ` WHERE key > ? AND key <= ? ORDER BY key `
+	row(`SELECT key FROM envelopes`+span+`LIMIT 1`, func(stmt *sqlite3.Stmt) {
+		b.First = uint64(stmt.ColumnInt64(0)) & maxSeq
+	})
+	row(`SELECT key, place, hash FROM envelopes`+span+`DESC LIMIT 1`, func(stmt *sqlite3.Stmt) {
+		end(stmt, uint64(stmt.ColumnInt64(1)), uint64(stmt.ColumnInt64(0))&maxSeq)
+	})
+	row(`SELECT key, place, hash FROM notes`+span+`DESC LIMIT 1`, func(stmt *sqlite3.Stmt) {
+		end(stmt, uint64(stmt.ColumnInt64(0))&maxSeq, uint64(stmt.ColumnInt64(1)))
+	})
+	b.Head.Seq = b.Last
+	// A space's id is its keys without their lower bits.
+	row(`SELECT epoch FROM epochs WHERE space = ?1 >> 40 ORDER BY first DESC LIMIT 1`, func(stmt *sqlite3.Stmt) {
+		b.Epoch = stmt.ColumnText(0)
+	})
+	return b, err
+}
+
+// snapshot runs f so that all that it reads is of one moment.
+func (r *reader) snapshot(f func() error) error {
+	if err := r.conn.Exec(`BEGIN`); err != nil {
+		return err
+	}
+	err := f()
+	// Nothing was written; a transaction that was interrupted ends as well.
+	old := r.conn.SetInterrupt(context.Background())
+	defer r.conn.SetInterrupt(old)
+	return errors.Join(err, r.conn.Exec(`ROLLBACK`))
+}
+
+// readError says why a read ended.
+func readError(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+// Read implements [journal.Reader]. It reads a page at a time and holds
+// nothing between pages.
+func (s *spaceReader) Read(ctx context.Context, q journal.Query) iter.Seq2[*journal.Record, error] {
+	return func(yield func(*journal.Record, error) bool) {
+		sc, err := s.newScan(ctx, q)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for len(sc.parts) > 0 && sc.left != 0 {
+			page, err := sc.page(ctx)
+			for _, r := range page {
+				if !yield(r, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// scan is a read that is under way.
+type scan struct {
+	*spaceReader
+	matcher *journal.Matcher
+	chain   bool
+	newest  bool
+	left    int    // records that are still wanted; below 0 is no bound
+	rows    int    // of the next page, at most
+	terms   string // what the index is asked for
+	indexed uint64 // how far the index had got
+	parts   []part // that are still to be read
+}
+
+// part is a run of places, bounds excluded, that is read through the index or
+// row by row.
+type part struct {
+	after, before uint64
+	indexed       bool
+}
+
+const (
+	firstPage = 64      // records
+	largePage = 1024    // records
+	pageBytes = 1 << 20 // of bodies, about
+	pageScan  = 16_384  // rows that are looked at
+)
+
+func (s *spaceReader) newScan(ctx context.Context, q journal.Query) (*scan, error) {
+	m, err := journal.NewMatcher(q)
+	if err != nil {
+		return nil, err
+	}
+	sc := &scan{spaceReader: s, matcher: m, chain: q.Chain, newest: q.Newest, left: q.Limit, rows: firstPage}
+	if sc.left <= 0 {
+		sc.left = -1
+	}
+	all := part{after: q.After, before: q.Before}
+	if all.before == 0 {
+		all.before = math.MaxUint64
+	}
+	if !q.Chain {
+		sc.terms = terms(q)
+	}
+	if sc.terms != "" {
+		if sc.indexed, err = s.indexed(ctx); err != nil {
+			return nil, err
+		}
+	}
+	known, rest := all, all
+	known.before, known.indexed = min(all.before, sc.indexed+1), true
+	rest.after = max(all.after, sc.indexed)
+	sc.parts = []part{known, rest}
+	if sc.newest {
+		sc.parts = []part{rest, known}
+	}
+	sc.skipEmpty()
+	return sc, nil
+}
+
+func (s *spaceReader) indexed(ctx context.Context) (uint64, error) {
+	r, err := s.j.readers.get(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer s.j.readers.put(r)
+	return r.indexed(s.space.id), nil
+}
+
+func (sc *scan) skipEmpty() {
+	for len(sc.parts) > 0 && sc.parts[0].after >= sc.parts[0].before-1 {
+		sc.parts = sc.parts[1:]
+	}
+}
+
+// page reads on.
+func (sc *scan) page(ctx context.Context) ([]*journal.Record, error) {
+	r, err := sc.j.readers.get(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer sc.j.readers.put(r)
+	p := &page{scan: sc, reader: r, part: &sc.parts[0], want: sc.rows}
+	if sc.left > 0 {
+		p.want = min(p.want, sc.left)
+	}
+	if err := r.snapshot(p.read); err != nil {
+		return p.records, readError(ctx, err)
+	}
+	if p.end {
+		sc.parts = sc.parts[1:]
+	}
+	sc.skipEmpty()
+	if sc.left > 0 {
+		sc.left -= len(p.records)
+	}
+	sc.rows = min(sc.rows*4, largePage)
+	return p.records, nil
+}
+
+// page is one page of a scan, while it is read.
+type page struct {
+	*scan
+	reader  *reader
+	part    *part
+	epochs  []epoch
+	want    int
+	seen    int
+	bytes   int
+	records []*journal.Record
+	end     bool // of the part
+}
+
+type epoch struct {
+	first uint64
+	name  string
+}
+
+func (p *page) read() error {
+	if err := p.readEpochs(); err != nil {
+		return err
+	}
+	switch {
+	case p.part.indexed:
+		return p.readIndexed()
+	case p.chain:
+		return p.readChain()
+	default:
+		return p.readEnvelopes()
+	}
+}
+
+func (p *page) full() bool {
+	return len(p.records) >= p.want || p.bytes >= pageBytes || p.seen >= pageScan
+}
+
+// row takes the row that a statement stands on, if it is one that is asked for.
+func (p *page) row(stmt *sqlite3.Stmt) {
+	p.seen++
+	r := new(journal.Record)
+	scanHeader(stmt, r)
+	if p.chain {
+		p.pass(r.Index)
+	} else {
+		p.pass(r.Seq)
+	}
+	if !p.matcher.Header(r) {
+		return
+	}
+	scanBody(stmt, r)
+	if !p.matcher.Body(r) {
+		return
+	}
+	r.Epoch = p.epoch(r.Index)
+	p.bytes += len(r.Body)
+	p.records = append(p.records, r)
+}
+
+// pass notes how far the part has been read.
+func (p *page) pass(place uint64) {
+	if p.newest {
+		p.part.before = place
+	} else {
+		p.part.after = place
+	}
+}
+
+func (p *page) order() string {
+	if p.newest {
+		return ` DESC`
+	}
+	return ``
+}
+
+func (p *page) span(table string, after, before uint64) (*sqlite3.Stmt, error) {
+	return p.reader.query(`SELECT `+columns+` FROM `+table+` WHERE key > ? AND key < ? ORDER BY key`+p.order(),
+		key(p.space.id, after), key(p.space.id, before))
+}
+
+func (p *page) readEnvelopes() error {
+	stmt, err := p.span(`envelopes`, p.part.after, p.part.before)
+	if err != nil {
+		return err
+	}
+	defer stmt.Reset()
+	for !p.full() {
+		if !stmt.Step() {
+			p.end = true
+			return stmt.Err()
+		}
+		p.row(stmt)
+	}
+	return nil
+}
+
+// readChain merges envelopes and notes by their index.
+func (p *page) readChain() error {
+	after, err := p.seqAt(p.part.after)
+	if err != nil {
+		return err
+	}
+	last, err := p.seqAt(p.part.before - 1)
+	if err != nil {
+		return err
+	}
+	envelopes, err := p.span(`envelopes`, after, min(last, maxSeq-1)+1)
+	if err != nil {
+		return err
+	}
+	defer envelopes.Reset()
+	notes, err := p.span(`notes`, p.part.after, p.part.before)
+	if err != nil {
+		return err
+	}
+	defer notes.Reset()
+	moreEnvelopes, moreNotes := envelopes.Step(), notes.Step()
+	for !p.full() {
+		if !moreEnvelopes && !moreNotes {
+			p.end = true
+			return errors.Join(envelopes.Err(), notes.Err())
+		}
+		if moreEnvelopes && (!moreNotes || p.first(envelopes.ColumnInt64(1), notes.ColumnInt64(0)&maxSeq)) {
+			p.row(envelopes)
+			moreEnvelopes = envelopes.Step()
+		} else {
+			p.row(notes)
+			moreNotes = notes.Step()
+		}
+	}
+	return nil
+}
+
+// first reports whether index a comes before b.
+func (p *page) first(a, b int64) bool { return a < b != p.newest }
+
+// seqAt is the seq of the last envelope whose index is at most index, or of
+// where it would be.
+func (p *page) seqAt(index uint64) (uint64, error) {
+	if index >= maxSeq {
+		return maxSeq, nil
+	}
+	// Between two notes there are only envelopes.
+	at, seq, found, err := p.pair(`SELECT key, place FROM notes WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT 1`, index)
+	if err != nil || found {
+		return seq + index - at, err
+	}
+	first, place, found, err := p.pair(`SELECT key, place FROM envelopes WHERE key > ? AND key <= ? ORDER BY key LIMIT 1`, maxSeq)
+	if err != nil || !found {
+		return 0, err
+	}
+	return first - 1 + max(index+1, place) - place, nil
+}
+
+// pair runs a query for a key's lower part and a place.
+func (p *page) pair(query string, last uint64) (n, place uint64, found bool, err error) {
+	stmt, err := p.reader.query(query, key(p.space.id, 0), key(p.space.id, last))
+	if err != nil {
+		return 0, 0, false, err
+	}
+	defer stmt.Reset()
+	if !stmt.Step() {
+		return 0, 0, false, stmt.Err()
+	}
+	return uint64(stmt.ColumnInt64(0)) & maxSeq, uint64(stmt.ColumnInt64(1)), true, nil
+}
+
+func (p *page) readEpochs() error {
+	stmt, err := p.reader.query(`SELECT first, epoch FROM epochs WHERE space = ? ORDER BY first`, p.space.id)
+	if err != nil {
+		return err
+	}
+	defer stmt.Reset()
+	for stmt.Step() {
+		p.epochs = append(p.epochs, epoch{uint64(stmt.ColumnInt64(0)), stmt.ColumnText(1)})
+	}
+	return stmt.Err()
+}
+
+// epoch is the one in which the record at index was appended.
+func (p *page) epoch(index uint64) string {
+	i := sort.Search(len(p.epochs), func(i int) bool { return p.epochs[i].first > index })
+	if i == 0 {
+		return ""
+	}
+	return p.epochs[i-1].name
+}

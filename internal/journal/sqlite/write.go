@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"errors"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// writer is the connection that writes, with its statements.
+type writer struct {
+	conn     *sqlite3.Conn
+	begin    *sqlite3.Stmt
+	commit   *sqlite3.Stmt
+	envelope *sqlite3.Stmt
+	note     *sqlite3.Stmt
+	marked   bool // as being written, which ends with a clean close
+}
+
+func (w *writer) prepare() error {
+	for _, s := range []struct {
+		stmt **sqlite3.Stmt
+		sql  string
+	}{
+		{&w.begin, `BEGIN IMMEDIATE`},
+		{&w.commit, `COMMIT`},
+		{&w.envelope, insertEnvelope},
+		{&w.note, insertNote},
+	} {
+		stmt, _, err := w.conn.PrepareFlags(s.sql, sqlite3.PREPARE_PERSISTENT)
+		if err != nil {
+			return err
+		}
+		*s.stmt = stmt
+	}
+	return nil
+}
+
+// write is the writer's goroutine: it works off the queue until that is closed
+// and empty, then marks the journal as whole.
+func (j *Journal) write() {
+	j.writer.marked = true
+	for {
+		items := j.queue.take()
+		if len(items) == 0 {
+			return
+		}
+		for len(items) > 0 {
+			n := 0
+			for n < len(items) && items[n].task == nil {
+				n++
+			}
+			j.appendAll(items[:n])
+			if n < len(items) {
+				items[n].task()
+				n++
+			}
+			items = items[n:]
+		}
+	}
+}
+
+// appendAll puts records on record in one transaction, and tells their sinks.
+func (j *Journal) appendAll(items []item) {
+	logs := deal(items)
+	if len(logs) == 0 {
+		return
+	}
+	err := j.insertAll(logs)
+	if err == nil {
+		if err = j.writer.commit.Exec(); err != nil && j.committed(logs) {
+			err = nil
+		}
+	}
+	if err != nil && !j.writer.conn.GetAutocommit() {
+		// What failed says why; after it there may be nothing to roll back.
+		_ = j.writer.conn.Exec(`ROLLBACK`)
+	}
+	for _, l := range logs {
+		l.settle(err)
+	}
+	if err == nil {
+		j.index.wake()
+	}
+}
+
+// deal gives each log its part of the items. Those that have failed pass them
+// on to their sinks at once and are not among what is returned.
+func deal(items []item) (logs []*log) {
+	var all []*log
+	for _, it := range items {
+		l := it.log
+		if len(l.batch) == 0 {
+			all = append(all, l)
+		}
+		l.batch = append(l.batch, it.record)
+	}
+	for _, l := range all {
+		if l.failed == nil {
+			logs = append(logs, l)
+		} else {
+			l.settle(l.failed)
+		}
+	}
+	return logs
+}
+
+func (j *Journal) insertAll(logs []*log) error {
+	if err := j.writer.begin.Exec(); err != nil {
+		return err
+	}
+	for _, l := range logs {
+		l.next = l.space.head
+		for _, r := range l.batch {
+			stmt := j.writer.envelope
+			if r.Type != journal.Admitted {
+				stmt = j.writer.note
+			}
+			r.Epoch = l.space.epoch
+			before := l.next.Seq
+			l.next = r.Place(l.next)
+			if err := insert(stmt, l.space.id, r, before); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// committed looks whether a transaction whose COMMIT returned an error is on
+// record nevertheless. Where even that cannot be seen the answer is no, and
+// Recover removes what nobody was told of.
+func (j *Journal) committed(logs []*log) bool {
+	if !j.writer.conn.GetAutocommit() {
+		return false
+	}
+	l := logs[0]
+	r := l.batch[0]
+	table, n := "envelopes", r.Seq
+	if r.Type != journal.Admitted {
+		table, n = "notes", r.Index
+	}
+	stmt, _, err := j.writer.conn.Prepare(`SELECT hash FROM ` + table + ` WHERE key = ?`)
+	if err != nil {
+		return false
+	}
+	defer stmt.Close()
+	if stmt.BindInt64(1, key(l.space.id, n)) != nil || !stmt.Step() {
+		return false
+	}
+	return string(stmt.ColumnRawBlob(0)) == string(r.Hash[:])
+}
+
+// close marks the journal as whole and closes the connection. With the last
+// connection SQLite moves everything into the file itself.
+func (w *writer) close() error {
+	if w.conn == nil {
+		return nil
+	}
+	var errs []error
+	if w.marked {
+		errs = append(errs,
+			w.conn.Exec(`PRAGMA synchronous = FULL`),
+			w.conn.Exec(`UPDATE journal SET open = 0`))
+	}
+	return errors.Join(append(errs, closeConn(w.conn))...)
+}
