@@ -1,0 +1,93 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/parleyhq/parley"
+)
+
+// Thread is everything that the correlation chain of an envelope reaches, both
+// ways: what it answers, what answers it, and so on from there, by place. It
+// leads from the reasoning to the proposal, the decision, the call and its
+// result.
+//
+// The id may be a context's, and an id in a correlation_id as well: then the
+// context's envelopes count as named by it. An envelope of that id comes first.
+//
+// At most so many records are returned; more says that there are others. Where
+// nothing has the id, the error is not_found.
+func Thread(ctx context.Context, log Reader, id string, most int) (records []*Record, more bool, err error) {
+	t := thread{log: log, most: most, found: map[uint64]*Record{}, asked: map[string]bool{}}
+	if err := t.follow(ctx, id); err != nil {
+		return nil, false, err
+	}
+	if len(t.found) == 0 {
+		return nil, false, parley.Errorf(parley.NotFound, "nothing here has the id %.130q", id)
+	}
+	for _, r := range t.found {
+		records = append(records, r)
+	}
+	slices.SortFunc(records, func(a, b *Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	return records, t.full, nil
+}
+
+type thread struct {
+	log   Reader
+	most  int
+	found map[uint64]*Record // by Seq
+	asked map[string]bool    // ids that were followed or are going to be
+	next  []string
+	full  bool // there was no room for one more
+}
+
+func (t *thread) follow(ctx context.Context, id string) error {
+	t.ask(id)
+	for len(t.next) > 0 && !t.full {
+		id, t.next = t.next[0], t.next[1:]
+		named, err := t.take(ctx, Query{ID: id, Limit: 1})
+		if err != nil {
+			return err
+		}
+		if named == 0 {
+			if _, err := t.take(ctx, Query{Contexts: []string{id}}); err != nil {
+				return err
+			}
+		}
+		if _, err := t.take(ctx, Query{Correlation: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take adds what a query finds, and says how many records that were.
+func (t *thread) take(ctx context.Context, q Query) (n int, err error) {
+	for r, err := range t.log.Read(ctx, q) {
+		if err != nil {
+			return n, err
+		}
+		n++
+		if t.found[r.Seq] != nil {
+			continue
+		}
+		if len(t.found) == t.most {
+			t.full = true
+			return n, nil
+		}
+		t.found[r.Seq] = r
+		t.ask(r.ID)
+		for _, id := range r.Correlations {
+			t.ask(id)
+		}
+	}
+	return n, nil
+}
+
+func (t *thread) ask(id string) {
+	if !t.asked[id] {
+		t.asked[id] = true
+		t.next = append(t.next, id)
+	}
+}
