@@ -92,12 +92,15 @@ func (s *State) NextExpiry() time.Time {
 	if len(s.proposals.expiry) > 0 {
 		next = s.proposals.expiry[0].Expires
 	}
-	for _, g := range s.grants {
-		if !g.expires.IsZero() && (next.IsZero() || g.expires.Before(next)) {
-			next = g.expires
-		}
+	return sooner(next, s.grantEnds)
+}
+
+// sooner is the earlier of two times, of which a zero one is never.
+func sooner(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
 	}
-	return next
+	return a
 }
 
 // Expired makes the notices of what has run out by now. A proposal or grant

@@ -164,6 +164,7 @@ func (s *State) applyGrant(e *parley.Envelope) []Effect {
 		return nil
 	}
 	s.grants = append(s.grants, g)
+	s.grantEnds = sooner(s.grantEnds, g.expires)
 	s.members[g.to].give(g)
 	return []Effect{{Type: Rewelcome, Participant: g.to}}
 }
@@ -253,6 +254,10 @@ func (s *State) recompute(changed string) []Effect {
 		s.members[g.to].give(g)
 		return false
 	})
+	s.grantEnds = time.Time{}
+	for _, g := range s.grants {
+		s.grantEnds = sooner(s.grantEnds, g.expires)
+	}
 	effects := []Effect{{Type: Rewelcome, Participant: changed}}
 	for id, m := range s.members {
 		if id != changed && !sameCapabilities(before[id], m.caps) {

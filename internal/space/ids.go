@@ -15,15 +15,22 @@ type idEntry struct {
 
 // contentDigest covers the sender and everything that a sender writes, so that
 // a retry can be told from another envelope with the same id.
-func contentDigest(from string, e *parley.Envelope) (d [16]byte) {
+func (s *State) contentDigest(from string, e *parley.Envelope) (d [16]byte) {
 	content := parley.Envelope{
 		From: from, To: e.To, Kind: e.Kind, Correlation: e.Correlation,
 		Context: e.Context, Amends: e.Amends, Extra: e.Extra, Payload: e.Payload,
 	}
-	sum := sha256.Sum256(content.AppendBody(nil))
+	s.scratch = content.AppendBody(s.scratch[:0])
+	sum := sha256.Sum256(s.scratch)
+	if cap(s.scratch) > mostScratch {
+		s.scratch = nil
+	}
 	copy(d[:], sum[:])
 	return d
 }
+
+// mostScratch is how much of a buffer is kept for the next envelope.
+const mostScratch = 64 << 10
 
 // checkDuplicate refuses an id that was used before. The same content from the
 // same sender is told where the first one stands: the retry was not needed.
@@ -36,7 +43,7 @@ func (s *State) checkDuplicate(from string, e *parley.Envelope) error {
 		return nil
 	}
 	err := parley.Errorf(parley.DuplicateID, "the id %q was used before", e.ID)
-	if first.digest == contentDigest(from, e) {
+	if first.digest == s.contentDigest(from, e) {
 		err.Seq = first.seq
 	}
 	return err

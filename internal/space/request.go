@@ -27,27 +27,42 @@ const openPerSender = 4_096
 // requestBook holds the open requests.
 type requestBook struct {
 	open   map[string]*request
-	sender map[string][]string // ids by sender, oldest first; may name answered ones
+	sender map[string]*senderRequests
+}
+
+// senderRequests are one sender's, oldest first. Answered ones stay in ids
+// until they are as many as the rest, so that forgetting costs little.
+type senderRequests struct {
+	ids  []string
+	open int
 }
 
 func newRequestBook() *requestBook {
-	return &requestBook{open: make(map[string]*request), sender: make(map[string][]string)}
+	return &requestBook{open: make(map[string]*request), sender: make(map[string]*senderRequests)}
 }
 
 func (b *requestBook) add(r *request) {
+	of := b.sender[r.from]
+	if of == nil {
+		of = &senderRequests{}
+		b.sender[r.from] = of
+	}
 	b.open[r.id] = r
-	ids := append(b.sender[r.from], r.id)
-	if len(ids) > openPerSender {
-		ids = slices.DeleteFunc(ids, func(id string) bool { return b.open[id] == nil })
+	of.ids = append(of.ids, r.id)
+	for of.open++; of.open > openPerSender; of.ids = of.ids[1:] {
+		b.remove(of.ids[0])
 	}
-	if len(ids) > openPerSender {
-		delete(b.open, ids[0])
-		ids = ids[1:]
+	if len(of.ids) > 2*of.open+16 {
+		of.ids = slices.DeleteFunc(of.ids, func(id string) bool { return b.open[id] == nil })
 	}
-	b.sender[r.from] = ids
 }
 
-func (b *requestBook) remove(id string) { delete(b.open, id) }
+func (b *requestBook) remove(id string) {
+	if r := b.open[id]; r != nil {
+		delete(b.open, id)
+		b.sender[r.from].open--
+	}
+}
 
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 

@@ -53,6 +53,7 @@ type State struct {
 	seq       uint64
 	members   map[string]*member // everybody known, by id
 	grants    []*grant           // in force, by their place in the order
+	grantEnds time.Time          // when the first of them expires; zero is never
 	ids       *window[idEntry]   // envelopes, to refuse duplicates
 	contexts  *window[string]    // contexts by id, with the type that their first envelope gave them
 	requests  *requestBook
@@ -63,6 +64,8 @@ type State struct {
 	connections map[string]int // open connections of whoever has any
 	connected   int            // their sum
 	buckets     map[string]*rate.Limiter
+
+	scratch []byte // reused by contentDigest
 }
 
 // New is the state of a space without history.
