@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"hash"
 
 	"github.com/parleyhq/parley"
 )
@@ -54,78 +53,75 @@ func (r *Record) Place(prev Head) Head {
 
 // envelopeRest covers what redaction may take away of an envelope.
 func envelopeRest(salt [16]byte, e *parley.Envelope) Hash {
-	w := partWriter{sha256.New()}
-	w.bytes(salt[:])
-	w.bytes(e.Payload)
-	w.bytes(e.Context.Raw())
-	w.bytes(e.Extra)
+	p := make(parts, 0, 128+len(e.Payload)+e.Context.Size()+len(e.Extra))
+	p.bytes(salt[:])
+	p.bytes(e.Payload)
+	p.bytes(e.Context.Raw())
+	p.bytes(e.Extra)
 	// What the header does not hold of the body is covered here as well, so
 	// that no byte of it can change unseen.
-	w.text(e.Protocol)
-	w.flag(e.Correlation.Array)
-	return w.sum()
+	p.text(e.Protocol)
+	p.flag(e.Correlation.Array)
+	return p.sum()
 }
 
 // bodyRest covers the whole body of a record that is not an envelope.
 func bodyRest(salt [16]byte, body []byte) Hash {
-	w := partWriter{sha256.New()}
-	w.bytes(salt[:])
-	w.bytes(body)
-	return w.sum()
+	p := make(parts, 0, 32+len(body))
+	p.bytes(salt[:])
+	p.bytes(body)
+	return p.sum()
 }
 
 func (r *Record) chainHash(prev Hash) Hash {
-	w := partWriter{sha256.New()}
-	w.bytes(prev[:])
-	w.number(uint64(r.Type))
-	w.number(r.Index)
-	w.number(r.Seq)
-	w.text(r.Epoch)
-	w.number(uint64(r.TS.UnixMilli()))
-	w.text(r.ID)
-	w.text(r.From)
-	w.list(r.To)
-	w.text(r.Kind)
-	w.text(r.Effective)
-	w.list(r.Correlations)
-	w.text(r.Context)
-	w.text(r.Parent)
-	w.flag(r.Amends)
-	w.bytes(r.Rest[:])
-	return w.sum()
+	p := make(parts, 0, 512)
+	p.bytes(prev[:])
+	p.number(uint64(r.Type))
+	p.number(r.Index)
+	p.number(r.Seq)
+	p.text(r.Epoch)
+	p.number(uint64(r.TS.UnixMilli()))
+	p.text(r.ID)
+	p.text(r.From)
+	p.list(r.To)
+	p.text(r.Kind)
+	p.text(r.Effective)
+	p.list(r.Correlations)
+	p.text(r.Context)
+	p.text(r.Parent)
+	p.flag(r.Amends)
+	p.bytes(r.Rest[:])
+	return p.sum()
 }
 
-type partWriter struct{ h hash.Hash }
+// parts is what a hash covers, each part behind its length.
+type parts []byte
 
-func (w partWriter) sum() (h Hash) {
-	w.h.Sum(h[:0])
-	return h
+func (p parts) sum() Hash { return sha256.Sum256(p) }
+
+func (p *parts) number(n uint64) { *p = binary.BigEndian.AppendUint64(*p, n) }
+
+func (p *parts) bytes(b []byte) {
+	p.number(uint64(len(b)))
+	*p = append(*p, b...)
 }
 
-func (w partWriter) number(n uint64) {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], n)
-	w.h.Write(b[:])
+func (p *parts) text(s string) {
+	p.number(uint64(len(s)))
+	*p = append(*p, s...)
 }
 
-func (w partWriter) bytes(b []byte) {
-	w.number(uint64(len(b)))
-	w.h.Write(b)
-}
-
-func (w partWriter) flag(set bool) {
+func (p *parts) flag(set bool) {
 	if set {
-		w.number(1)
+		p.number(1)
 	} else {
-		w.number(0)
+		p.number(0)
 	}
 }
 
-func (w partWriter) text(s string) { w.bytes([]byte(s)) }
-
-func (w partWriter) list(l []string) {
-	w.number(uint64(len(l)))
+func (p *parts) list(l []string) {
+	p.number(uint64(len(l)))
 	for _, s := range l {
-		w.text(s)
+		p.text(s)
 	}
 }

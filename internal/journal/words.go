@@ -116,6 +116,7 @@ func unspaced(c rune) bool {
 // stringValues yields the strings of valid JSON that are not member names.
 func stringValues(v jsontext.Value) iter.Seq[string] {
 	return func(yield func(string) bool) {
+		var text []byte
 		for i := 0; i < len(v); {
 			if v[i] != '"' {
 				i++
@@ -130,7 +131,8 @@ func stringValues(v jsontext.Value) iter.Seq[string] {
 			if i < len(v) && v[i] == ':' {
 				continue // it named a member
 			}
-			if s, err := jsontext.AppendUnquote(nil, raw); err == nil && !yield(string(s)) {
+			var err error
+			if text, err = jsontext.AppendUnquote(text[:0], raw); err == nil && !yield(string(text)) {
 				return
 			}
 		}

@@ -58,6 +58,8 @@ type index struct {
 	insert     *sqlite3.Stmt
 	remove     *sqlite3.Stmt
 	redactions int64
+	terms      []byte              // of the record that is put
+	seen       map[string]struct{} // words of it
 
 	mu      sync.Mutex
 	spaces  []*space
@@ -66,7 +68,7 @@ type index struct {
 }
 
 func (j *Journal) openIndex() (*index, error) {
-	x := &index{j: j, signal: make(chan struct{}, 1), quit: make(chan struct{}), settled: make(chan struct{})}
+	x := &index{j: j, signal: make(chan struct{}, 1), quit: make(chan struct{}), settled: make(chan struct{}), seen: map[string]struct{}{}}
 	for _, s := range j.spaces {
 		x.spaces = append(x.spaces, s)
 	}
@@ -371,7 +373,8 @@ func (x *index) put(stmt *sqlite3.Stmt) error {
 	scanBody(stmt, &r)
 	b := binder{stmt: x.insert}
 	b.number(stmt.ColumnInt64(0))
-	b.text(termsOf(&r))
+	x.terms = appendTerms(x.terms[:0], &r, x.seen)
+	b.keep(x.insert.BindRawText(2, x.terms))
 	return errors.Join(b.err, x.insert.Exec())
 }
 

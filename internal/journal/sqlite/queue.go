@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"runtime"
 	"sync"
 
 	"github.com/parleyhq/parley/internal/journal"
@@ -74,12 +75,27 @@ func (q *queue) take() []item {
 	for len(q.items) == 0 && !q.closed {
 		q.some.Wait()
 	}
+	q.gather()
 	taken := q.items
 	clear(q.spare)
 	q.items, q.spare = q.spare[:0], taken
 	q.bytes = 0
 	q.room.Broadcast()
 	return taken
+}
+
+// gather lets senders run that have just heard of their records and are about
+// to send the next, while that brings some: one commit then serves all of them.
+// It waits for no clock, and a lone sender, who never has company in a batch,
+// does not wait at all.
+func (q *queue) gather() {
+	last := len(q.spare)
+	for had := 0; had < len(q.items) && len(q.items) < last; {
+		had = len(q.items)
+		q.mu.Unlock()
+		runtime.Gosched()
+		q.mu.Lock()
+	}
 }
 
 // close lets nothing in any more. What is in it is still handed out.

@@ -2,7 +2,7 @@ package sqlite
 
 import (
 	"crypto/sha256"
-	"encoding/base32"
+	"encoding/hex"
 	"strings"
 
 	"github.com/parleyhq/parley/internal/journal"
@@ -20,35 +20,34 @@ const (
 	termContext     = "§c"
 )
 
-func term(sign, name string) string {
+func term(sign, name string) string { return string(appendTerm(nil, sign, name)) }
+
+func appendTerm(dst []byte, sign, name string) []byte {
 	sum := sha256.Sum256([]byte(name))
-	return sign + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:8]))
+	return hex.AppendEncode(append(dst, sign...), sum[:8])
 }
 
-// termsOf is the text that a record is indexed by.
-func termsOf(r *journal.Record) string {
-	seen := map[string]bool{}
-	var b strings.Builder
-	add := func(t string) {
-		if !seen[t] {
-			seen[t] = true
-			b.WriteString(t)
-			b.WriteByte(' ')
-		}
-	}
-	add(term(termID, r.ID))
-	add(term(termFrom, r.From))
-	add(term(termContext, r.Context))
+// appendTerms appends the text that a record is indexed by. seen is room to
+// note which words it has already.
+func appendTerms(dst []byte, r *journal.Record, seen map[string]struct{}) []byte {
+	name := func(sign, name string) { dst = append(appendTerm(dst, sign, name), ' ') }
+	name(termID, r.ID)
+	name(termFrom, r.From)
+	name(termContext, r.Context)
 	for _, to := range r.To {
-		add(term(termTo, to))
+		name(termTo, to)
 	}
 	for _, id := range r.Correlations {
-		add(term(termCorrelation, id))
+		name(termCorrelation, id)
 	}
+	clear(seen)
 	for w := range journal.RecordWords(r) {
-		add(w)
+		if _, again := seen[w]; !again {
+			seen[w] = struct{}{}
+			dst = append(append(dst, w...), ' ')
+		}
 	}
-	return b.String()
+	return dst
 }
 
 // terms is what to ask the index for, in the syntax of FTS5, or nothing where
