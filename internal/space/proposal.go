@@ -116,9 +116,11 @@ func (s *State) Proposals(state ProposalState) []Proposal {
 			list = append(list, p.Proposal)
 		}
 	}
-	for _, p := range s.proposals.ended.entries {
-		if state == "" || state == p.State {
-			list = append(list, p.Proposal)
+	if state != Open { // of the ended there may be very many
+		for _, p := range s.proposals.ended.entries {
+			if state == "" || state == p.State {
+				list = append(list, p.Proposal)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b Proposal) int { return cmp.Compare(a.Seq, b.Seq) })
