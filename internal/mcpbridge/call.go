@@ -138,11 +138,16 @@ func (u *Upstream) abandon(id int64, method string, why error, hangUp func()) {
 		defer hangUp()
 		ctx, cancel := context.WithTimeout(u.ctx, farewell)
 		defer cancel()
-		params := appendString(fmt.Appendf(nil, `{"requestId":%d,"reason":`, id), why.Error())
-		_ = u.Notify(ctx, "notifications/cancelled", append(params, '}')) // it is a courtesy
+		_ = u.link.send(ctx, 0, cancelled(id, why)) // it is a courtesy
 	}) {
 		hangUp()
 	}
+}
+
+// cancelled is the notice that nobody waits for a call.
+func cancelled(id int64, why error) []byte {
+	params := appendString(fmt.Appendf(nil, `{"requestId":%d,"reason":`, id), why.Error())
+	return encodeRequest(0, "notifications/cancelled", append(params, '}'))
 }
 
 // Notify sends a notification. Nil means that it is on its way.

@@ -26,10 +26,9 @@ const serverEnv = "PARLEY_TEST_SERVER"
 
 // The servers that the test binary can be.
 var servers = map[string]func(){
-	"sdk":      func() { _ = sdkServer().Run(context.Background(), &mcp.StdioTransport{}) },
+	"sdk":      func() { _ = sdkServer(nil).Run(context.Background(), &mcp.StdioTransport{}) },
 	"raw":      func() { rawServer{os.Stdin, os.Stdout}.run() },
 	"hang":     func() { _, _ = io.Copy(io.Discard, os.Stdin) },
-	"mumble":   func() { fmt.Println("Server started!"); _, _ = io.Copy(io.Discard, os.Stdin) },
 	"babble":   babble,
 	"exit":     func() { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
 	"flood":    flood,
@@ -66,9 +65,11 @@ func open(t testing.TB, s Server, o *Options) *Upstream {
 	return u
 }
 
-// sdkServer is an MCP server by other people's hands.
-func sdkServer() *mcp.Server {
+// sdkServer is an MCP server by other people's hands. Its tool block ends with
+// stop, too.
+func sdkServer(stop <-chan struct{}) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	cancelled := make(chan struct{}, 10)
 	type args struct {
 		Text string `json:"text,omitempty"`
 	}
@@ -86,9 +87,20 @@ func sdkServer() *mcp.Server {
 	})
 	tool("block", func(ctx context.Context, req *mcp.CallToolRequest, _ string) (string, error) {
 		_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "blocking"})
-		<-ctx.Done()
-		_ = req.Session.Log(context.WithoutCancel(ctx), &mcp.LoggingMessageParams{Level: "info", Data: "cancelled"})
+		select {
+		case <-ctx.Done():
+			cancelled <- struct{}{}
+		case <-stop:
+		}
 		return "", ctx.Err()
+	})
+	tool("await-cancelled", func(ctx context.Context, _ *mcp.CallToolRequest, _ string) (string, error) {
+		select {
+		case <-cancelled:
+			return "", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
 	})
 	tool("progress", func(ctx context.Context, req *mcp.CallToolRequest, _ string) (string, error) {
 		for i := range 3 {
@@ -120,8 +132,7 @@ type rawServer struct {
 const rawResult = `{"z":9007199254740993,"a":1.0,"n":-0,"e":1E400,"s":"\u00e9\/","unknown":{"deep":[ 1 , 2 ]},"content":[]}`
 
 func (s rawServer) run() {
-	lines := bufio.NewScanner(s.in)
-	lines.Buffer(nil, 32<<20)
+	lines := newScanner(s.in)
 	for lines.Scan() {
 		line := strings.TrimSpace(lines.Text())
 		method, _ := parley.MemberString(jsontext.Value(line), "method")
@@ -161,6 +172,12 @@ func (s rawServer) run() {
 			<-time.After(time.Hour) // until it is killed
 		}
 	}
+}
+
+func newScanner(r io.Reader) *bufio.Scanner {
+	s := bufio.NewScanner(r)
+	s.Buffer(nil, 32<<20)
+	return s
 }
 
 // ask makes requests with ids that are hard to keep, and answers with what it got.

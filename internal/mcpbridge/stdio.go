@@ -79,6 +79,7 @@ func (l *stdio) readAll() {
 	}
 	l.sink.fail(gone(err))
 	l.hangUp()
+	l.out.Close() // a server in the middle of a write would not see its input close
 }
 
 // epitaph says how the program ended, with its last line on standard error.
@@ -141,7 +142,6 @@ func (l *stdio) hangUp() {
 func (l *stdio) close() {
 	l.hangUp()
 	l.wg.Wait()
-	l.out.Close()
 	l.stderr.from.Close()
 }
 

@@ -2,6 +2,7 @@ package mcpbridge
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -30,6 +31,9 @@ type Upstream struct {
 	incoming map[string]context.CancelFunc // the server's requests, by their raw id
 	asking   int                           // bytes of their params
 	stray1   string                        // the first thing that was no message
+
+	// written by fail, read after done
+	abandoned []int64
 }
 
 // Info is what a server said of itself.
@@ -57,6 +61,7 @@ func (u *Upstream) run(l link) {
 	go func() {
 		defer close(u.joined)
 		<-u.done
+		u.cancelAbandoned()
 		l.close()
 		u.wg.Wait()
 	}()
@@ -95,12 +100,27 @@ func (u *Upstream) fail(err error) {
 		return
 	}
 	u.gone = err
-	for _, c := range slices.Collect(maps.Values(u.pending)) {
+	if errors.Is(err, ErrClosed) {
+		u.abandoned = slices.Collect(maps.Keys(u.pending))
+	}
+	for _, c := range u.pending {
 		c.answer <- answer{err: err}
 	}
 	clear(u.pending)
 	close(u.done)
 	u.cancel()
+}
+
+// cancelAbandoned tells a server that is closed which calls nobody waits for:
+// one over HTTP lives on, and would work on them.
+func (u *Upstream) cancelAbandoned() {
+	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
+	defer cancel()
+	for _, id := range u.abandoned {
+		if u.link.send(ctx, 0, cancelled(id, ErrClosed)) != nil {
+			return
+		}
+	}
 }
 
 // start runs f, which the end of the Upstream waits for, unless that has come.
