@@ -1,0 +1,60 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"net/http"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+// addTokens indexes the tokens of a space's participants by their hashes.
+// Looking one up by its hash takes a time that says nothing of other tokens.
+func (g *Gateway) addTokens(r *room) error {
+	for id, p := range r.people {
+		if _, known := r.rules.Participants[id]; !known {
+			return parley.Errorf(parley.InvalidConfig, "the rules of space %q do not know %q", r.name, id)
+		}
+		for _, hash := range p.Tokens {
+			if other, taken := in(g.tokens[hash], r.name); taken && other.id != id {
+				return parley.Errorf(parley.InvalidConfig, "%q and %q of space %q have the same token", other.id, id, r.name)
+			}
+			g.tokens[hash] = append(g.tokens[hash], identity{room: r, id: id})
+		}
+	}
+	return nil
+}
+
+// in finds who somebody is in a space.
+func in(who []identity, space string) (identity, bool) {
+	for _, one := range who {
+		if one.room.name == space {
+			return one, true
+		}
+	}
+	return identity{}, false
+}
+
+// bearer finds out who a request comes from, by the token that it carries. The
+// error is unauthorized.
+func (g *Gateway) bearer(req *http.Request) ([]identity, error) {
+	header := req.Header.Get("Authorization")
+	if header == "" {
+		return nil, unauthorized("the request has no token")
+	}
+	scheme, token, _ := strings.Cut(header, " ")
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return nil, unauthorized("the Authorization header is not a bearer token")
+	}
+	who := g.tokens[sha256.Sum256([]byte(token))]
+	if len(who) == 0 {
+		return nil, unauthorized("the token is not known here")
+	}
+	return who, nil
+}
+
+func unauthorized(message string) *parley.Error {
+	return parley.Errorf(parley.Unauthorized, "%s", message).
+		WithHint("send the header Authorization: Bearer TOKEN, with a token of the space's configuration")
+}

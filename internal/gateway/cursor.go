@@ -1,0 +1,245 @@
+package gateway
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// cursor is where one connection stands in a frame log. While it is parked it
+// has no place: whoever wakes it says where to go on, since it would have
+// received nothing of what came before. So frames cost nothing to connections
+// that do not receive them.
+type cursor struct {
+	me       string
+	filter   *space.Filter // nil lets everything through
+	key      string        // of the group of those who want the same
+	settings space.Settings
+	wake     chan struct{} // has room for one
+
+	// Guarded by the log's mu.
+	next    uint64 // the seq to read next
+	at      uint64 // the first seq that may not have been sent yet
+	atBytes uint64 // as at, in bytes ever appended
+	parked  *group
+	index   int  // in parked.members
+	live    bool // has reached the end once: from then on its lag counts
+}
+
+// newCursor makes a cursor for a participant's connection.
+func newCursor(me string, set space.Settings) *cursor {
+	c := &cursor{me: me, wake: make(chan struct{}, 1), settings: set}
+	if f := space.NewFilter(me, set); !f.All() {
+		c.filter = f
+	}
+	c.settings.EchoOff = false // a group does not know who sends
+	c.key = groupKey(c.settings)
+	return c
+}
+
+// rouse makes whoever waits for wake look again.
+func (c *cursor) rouse() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// matches reports whether the connection receives an envelope.
+func (c *cursor) matches(h *space.Header) bool { return c.filter == nil || c.filter.Match(h) }
+
+// What take found.
+type found int
+
+const (
+	ready   found = iota // a span
+	parked               // nothing; the cursor's wake says when to look again
+	stopped              // the cursor stands behind upTo
+	behind               // what comes next is not held any more
+)
+
+// take returns the run of frames that comes next, and moves the cursor behind
+// it. Frames after upTo are left. Where there are none the cursor is parked.
+func (l *frameLog) take(c *cursor, upTo uint64) (span, found) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unpark(c)
+	switch {
+	case c.next > upTo:
+		return span{}, stopped
+	case c.next >= l.next:
+		c.live = true
+		c.at, c.atBytes = c.next, l.total
+		l.park(c, upTo)
+		return span{}, parked
+	case c.next < l.first():
+		return span{}, behind
+	}
+	seg := l.find(c.next)
+	s := seg.span(c.next, upTo)
+	c.at, c.atBytes = c.next, seg.base+uint64(s.start)
+	c.next += uint64(len(s.frames))
+	return s, ready
+}
+
+// seek puts a cursor that is not parked before seq.
+func (l *frameLog) seek(c *cursor, seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unpark(c)
+	c.next, c.at, c.atBytes = seq, seq, l.bytesBefore(seq)
+}
+
+// position is the seq that the cursor reads next. It is not parked afterwards.
+func (l *frameLog) position(c *cursor) uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unpark(c)
+	return c.next
+}
+
+// passed moves a cursor on that has sent what it read elsewhere.
+func (l *frameLog) passed(c *cursor, next uint64, bytes int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c.next, c.at, c.atBytes = next, next, c.atBytes+uint64(bytes)
+}
+
+// bytesBefore is how many bytes were appended before seq. What is not held any
+// more counts as just dropped: a cursor there does not count as live.
+func (l *frameLog) bytesBefore(seq uint64) uint64 {
+	switch {
+	case seq >= l.next:
+		return l.total
+	case seq < l.first():
+		return l.total - uint64(l.held)
+	}
+	seg := l.find(seq)
+	return seg.base + uint64(seg.start(int(seq-seg.first)))
+}
+
+// leave takes a cursor out of the log for good.
+func (l *frameLog) leave(c *cursor) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.unpark(c)
+}
+
+// lag is how far a cursor that has caught up once is behind.
+func (l *frameLog) lag(c *cursor) (envelopes, bytes uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.parked != nil || !c.live || c.at >= l.next {
+		return 0, 0
+	}
+	return l.next - c.at, l.total - min(c.atBytes, l.total)
+}
+
+// group is parked cursors that want the same, their names aside. A frame is
+// held against the group once; whoever is named in to is found by name.
+type group struct {
+	filter  *space.Filter // nil lets everything through
+	members []*cursor
+	named   map[string][]*cursor // nil without a filter
+}
+
+func newGroup(f *space.Filter) *group {
+	g := &group{filter: f}
+	if f != nil {
+		g.named = make(map[string][]*cursor)
+	}
+	return g
+}
+
+// groupKey is the same for settings that mean the same.
+func groupKey(set space.Settings) string {
+	var b strings.Builder
+	if set.Directed {
+		b.WriteByte('d')
+	}
+	if set.PresenceOff {
+		b.WriteByte('p')
+	}
+	for _, k := range set.Kinds {
+		b.WriteByte(0)
+		b.WriteString(k.String())
+	}
+	return b.String()
+}
+
+// park lets a cursor wait. One that has to stop at upTo waits for whatever
+// comes, since its stop may be a frame that it does not receive.
+func (l *frameLog) park(c *cursor, upTo uint64) {
+	g := l.everyone
+	if c.key != "" && upTo == everything {
+		if g = l.groups[c.key]; g == nil {
+			g = newGroup(space.NewFilter("", c.settings))
+			l.groups[c.key] = g
+		}
+		g.named[c.me] = append(g.named[c.me], c)
+	}
+	c.parked, c.index = g, len(g.members)
+	g.members = append(g.members, c)
+}
+
+// unpark brings a cursor that was not woken by a frame to the end of the log:
+// it receives nothing of what came since it was parked.
+func (l *frameLog) unpark(c *cursor) {
+	if c.parked == nil {
+		return
+	}
+	l.remove(c)
+	c.next, c.at, c.atBytes = l.next, l.next, l.total
+}
+
+func (l *frameLog) remove(c *cursor) {
+	g := c.parked
+	last := len(g.members) - 1
+	g.members[c.index] = g.members[last]
+	g.members[c.index].index = c.index
+	g.members[last] = nil
+	g.members = g.members[:last]
+	c.parked = nil
+	if g.named == nil {
+		return
+	}
+	mine := g.named[c.me]
+	if mine = slices.DeleteFunc(mine, func(o *cursor) bool { return o == c }); len(mine) > 0 {
+		g.named[c.me] = mine
+		return
+	}
+	delete(g.named, c.me)
+	if len(g.members) == 0 {
+		delete(l.groups, c.key)
+	}
+}
+
+// wakeFor unparks whoever receives the newest frame.
+func (l *frameLog) wakeFor(h *space.Header) {
+	l.wakeAll(l.everyone, h.Seq)
+	for _, g := range l.groups {
+		if g.filter.Match(h) {
+			l.wakeAll(g, h.Seq)
+			continue
+		}
+		for _, id := range h.To {
+			for mine := g.named[id]; len(mine) > 0; mine = g.named[id] {
+				l.wakeOne(mine[0], h.Seq)
+			}
+		}
+	}
+}
+
+func (l *frameLog) wakeAll(g *group, seq uint64) {
+	for len(g.members) > 0 {
+		l.wakeOne(g.members[len(g.members)-1], seq)
+	}
+}
+
+func (l *frameLog) wakeOne(c *cursor, seq uint64) {
+	l.remove(c)
+	seg := l.segments[len(l.segments)-1]
+	c.next, c.at, c.atBytes = seq, seq, seg.base+uint64(seg.start(len(seg.frames)-1))
+	l.woken = append(l.woken, c)
+}

@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"slices"
+	"time"
+
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// Durable implements [journal.Sink]: what is on record now is delivered. The
+// journal calls it, so it must not wait for anything.
+func (r *room) Durable(records []*journal.Record) {
+	r.metrics.commit(len(records), time.Since(records[0].Token.(*pending).since))
+	r.deliver(records)
+	for _, rec := range records {
+		p := rec.Token.(*pending)
+		switch {
+		case p.by == nil:
+		case p.refused != nil:
+			p.by.refused(rec.ID, p.refused)
+		case rec.Type == journal.Admitted:
+			p.by.admitted(rec)
+		}
+	}
+	r.settle(records)
+}
+
+// deliver appends the records' frames to the frame log, and wakes who waits.
+func (r *room) deliver(records []*journal.Record) {
+	r.batch = r.batch[:0]
+	for _, rec := range records {
+		if rec.Type == journal.Admitted {
+			r.batch = append(r.batch, entry{headerOf(rec), rec.Body})
+		}
+	}
+	if len(r.batch) == 0 {
+		return
+	}
+	r.metrics.admitted.Add(float64(len(r.batch)))
+	woken := r.frames.publish(r.batch)
+	clear(r.batch)
+	r.wake(woken)
+}
+
+// wakeHere is how many connections the journal's goroutine wakes itself. More
+// are left to a goroutine of their own, so that a large space does not hold up
+// the commits of others.
+const wakeHere = 16
+
+func (r *room) wake(woken []*cursor) {
+	for _, c := range woken[:min(wakeHere, len(woken))] {
+		c.rouse()
+	}
+	if len(woken) <= wakeHere {
+		return
+	}
+	r.mu.Lock()
+	r.asleep = append(r.asleep, woken[wakeHere:]...)
+	r.mu.Unlock()
+	select {
+	case r.alarm <- struct{}{}:
+	default:
+	}
+}
+
+// rouse is the goroutine that wakes what wake leaves to it.
+func (r *room) rouse() {
+	var list []*cursor
+	for {
+		select {
+		case <-r.alarm:
+		case <-r.ended:
+			return
+		}
+		r.mu.Lock()
+		list, r.asleep = r.asleep, list[:0]
+		r.mu.Unlock()
+		for _, c := range list {
+			c.rouse()
+		}
+		clear(list)
+	}
+}
+
+// settle notes how far the record goes, and passes on what that sets off.
+func (r *room) settle(records []*journal.Record) {
+	r.mu.Lock()
+	effects := len(r.effects)
+	for _, rec := range records {
+		if rec.Type != journal.Admitted {
+			continue
+		}
+		r.durable = rec.Seq
+		for _, e := range rec.Token.(*pending).effects {
+			r.effects = append(r.effects, effect{e, rec.Seq})
+		}
+	}
+	more := len(r.effects) > effects
+	n := 0
+	for n < len(r.barriers) && r.barriers[n].seq <= r.durable {
+		n++
+	}
+	due := slices.Clone(r.barriers[:n])
+	r.barriers = slices.Delete(r.barriers, 0, n)
+	r.mu.Unlock()
+	for _, b := range due {
+		b.then(nil)
+	}
+	if more {
+		r.signal()
+	}
+}
+
+// Failed implements [journal.Sink]: nothing of this is on record, so nobody
+// sees it.
+func (r *room) Failed(records []*journal.Record, err error) {
+	r.metrics.failures.Inc()
+	for _, rec := range records {
+		if p := rec.Token.(*pending); p.by != nil {
+			p.by.refused(rec.ID, unavailable())
+		}
+	}
+	r.mu.Lock()
+	r.failed = err
+	waiting := r.barriers
+	r.barriers = nil
+	r.mu.Unlock()
+	for _, b := range waiting {
+		b.then(unavailable())
+	}
+	r.signal()
+}
+
+func (r *room) signal() {
+	select {
+	case r.notice <- struct{}{}:
+	default:
+	}
+}
+
+// barrier is something to be done once everything up to seq is on record, or
+// is known never to be. It must not wait.
+type barrier struct {
+	seq  uint64
+	then func(error)
+}
+
+// whenDurable calls then once everything that the state knows is on record.
+// Only run calls it, so that barriers are in the order of their seqs.
+func (r *room) whenDurable(then func(error)) {
+	seq := r.state.Seq()
+	r.mu.Lock()
+	waits := seq > r.durable
+	if waits {
+		r.barriers = append(r.barriers, barrier{seq, then})
+	}
+	r.mu.Unlock()
+	if waits {
+		return
+	}
+	then(nil)
+}

@@ -1,0 +1,265 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// Gateway serves spaces.
+type Gateway struct {
+	opts    Options
+	log     *slog.Logger
+	now     func() time.Time
+	rooms   map[string]*room
+	tokens  map[TokenHash][]identity
+	readers chan struct{} // one for each connection that reads the journal
+	metrics *metrics
+	api     *api
+
+	tick    atomic.Int64 // seconds that the sweeper has counted
+	closing atomic.Bool
+
+	ctx     context.Context // of reading the journal; ends with the gateway
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+// New opens the log of every space, rebuilds its state, and starts it. The
+// gateway runs until Shutdown; ctx only bounds the start.
+func New(ctx context.Context, opts Options) (*Gateway, error) {
+	if opts.Journal == nil {
+		return nil, parley.Errorf(parley.InvalidConfig, "a gateway needs a journal")
+	}
+	opts.RetainBytes = cmp.Or(opts.RetainBytes, retainDefault)
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{
+		opts: opts, log: opts.Logger, now: opts.Now,
+		rooms:   make(map[string]*room),
+		tokens:  make(map[TokenHash][]identity),
+		readers: make(chan struct{}, journalReads),
+		metrics: newMetrics(),
+	}
+	guard, err := newOriginGuard(opts.Hosts, opts.Origins)
+	if err != nil {
+		return nil, err
+	}
+	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: make(readSlots, apiReads)}
+	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	for _, s := range opts.Spaces {
+		if s.Rules.Name == "" || g.rooms[s.Rules.Name] != nil {
+			g.cancel()
+			return nil, parley.Errorf(parley.InvalidConfig, "two spaces are called %q, or one has no name", s.Rules.Name)
+		}
+		if g.rooms[s.Rules.Name], err = g.open(ctx, s); err != nil {
+			g.cancel()
+			return nil, err
+		}
+	}
+	for _, r := range g.rooms {
+		g.running.Go(r.run)
+		g.running.Go(r.rouse)
+	}
+	g.running.Go(g.sweep)
+	return g, nil
+}
+
+// open opens a space's log and reads its state out of it.
+func (g *Gateway) open(ctx context.Context, s Space) (*room, error) {
+	r := g.newRoom(s)
+	var err error
+	if r.record, err = g.opts.Journal.Open(ctx, r.name, r); err != nil {
+		return nil, err
+	}
+	r.metrics.watch(r)
+	bounds, err := r.record.Bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.epoch, r.first, r.durable = bounds.Epoch, bounds.First, bounds.Last
+	r.frames = newFrameLog(max(1, bounds.First), g.opts.RetainBytes)
+	if r.state, err = r.replay(ctx); err != nil {
+		return nil, fmt.Errorf("space %s: %w", r.name, err)
+	}
+	return r, g.addTokens(r)
+}
+
+func (g *Gateway) newRoom(s Space) *room {
+	rules := s.Rules
+	if rules.NewID == nil {
+		rules.NewID = newID
+	}
+	rules.Limits = rules.Limits.WithDefaults()
+	rules.Protocol = cmp.Or(rules.Protocol, parley.ProtocolMCPx)
+	return &room{
+		g: g, name: rules.Name, rules: rules, limits: rules.Limits, people: s.Participants,
+		log:     g.log.With("space", rules.Name),
+		metrics: g.metrics.space(rules.Name),
+		inbox:   make(chan submission, submissions),
+		calls:   make(chan func()),
+		notice:  make(chan struct{}, 1),
+		alarm:   make(chan struct{}, 1),
+		healed:  make(chan *space.State),
+		ended:   make(chan struct{}),
+		quit:    make(chan struct{}),
+		conns:   make(map[string][]*conn),
+		floods:  make(map[string]*flood),
+	}
+}
+
+// room is the space of that name: not_found where there is none.
+func (g *Gateway) room(name string) (*room, error) {
+	if r := g.rooms[name]; r != nil {
+		return r, nil
+	}
+	return nil, noSpace(name)
+}
+
+func noSpace(name string) *parley.Error {
+	return parley.Errorf(parley.NotFound, "there is no space %.80q here for you", name)
+}
+
+// Spaces lists the names of the spaces, sorted.
+func (g *Gateway) Spaces() []string { return slices.Sorted(maps.Keys(g.rooms)) }
+
+// Limits are those of a space, filled in; ok is false where there is none.
+func (g *Gateway) Limits(name string) (limits space.Limits, ok bool) {
+	r := g.rooms[name]
+	if r == nil {
+		return limits, false
+	}
+	return r.limits, true
+}
+
+// Record is a space's log, to be read.
+func (g *Gateway) Record(name string) (journal.Reader, error) {
+	r, err := g.room(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.record, nil
+}
+
+// View calls fn with the state of a space, which fn must only read, quickly,
+// and keep nothing of. It returns once all that fn could see is on record: the
+// error is unavailable where it turned out not to be.
+func (g *Gateway) View(ctx context.Context, name string, fn func(*space.State)) error {
+	r, err := g.room(name)
+	if err != nil {
+		return err
+	}
+	settled := make(chan error, 1)
+	err = r.do(ctx, func() {
+		if r.down {
+			settled <- unavailable()
+			return
+		}
+		fn(r.state)
+		r.whenDurable(func(err error) { settled <- err })
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-settled:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Ready reports why envelopes cannot be taken now: unavailable where a journal
+// cannot be written or the gateway is shutting down; nil where they can.
+func (g *Gateway) Ready(ctx context.Context) error {
+	if g.closing.Load() {
+		return goingAway()
+	}
+	for _, name := range g.Spaces() {
+		r := g.rooms[name]
+		var refused *parley.Error
+		if err := r.do(ctx, func() { refused = r.closed() }); err != nil {
+			return err
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+	return nil
+}
+
+// Handler serves everything that the gateway offers over HTTP.
+func (g *Gateway) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /ws", g.api.withToken(serveWS))
+	g.api.register(mux)
+	return g.api.wrap(mux)
+}
+
+// Server is an HTTP server for a gateway's handler, with the bounds that keep
+// slow or endless requests from holding it up. A handler that reads a body
+// bounds that itself.
+func Server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+	}
+}
+
+// Shutdown ends the gateway: it refuses what is new, waits until what was
+// accepted is on record and delivered, and closes every connection with 1001.
+// When ctx ends first, connections are cut off, and the error is its. The
+// journal stays open. Afterwards no goroutine of the gateway is left, unless
+// the journal itself hangs.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	g.closing.Store(true)
+	var ending sync.WaitGroup
+	errs := make(chan error, len(g.rooms))
+	for _, r := range g.rooms {
+		ending.Go(func() { errs <- r.shutdown(ctx) })
+	}
+	ending.Wait()
+	g.cancel()
+	close(errs)
+	var first error
+	for err := range errs {
+		if err != nil && first == nil {
+			first = err
+		}
+	}
+	stopped := make(chan struct{})
+	go func() { g.running.Wait(); close(stopped) }()
+	select {
+	case <-stopped:
+		return first
+	case <-time.After(closeWithin):
+		return cmp.Or[error](first, context.DeadlineExceeded)
+	}
+}
+
+// acquire waits for the turn of a connection to read the journal.
+func (g *Gateway) acquire(ctx context.Context) (release func(), err error) {
+	select {
+	case g.readers <- struct{}{}:
+		return func() { <-g.readers }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,146 @@
+package gateway
+
+import (
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// begin puts the cursor where a connection starts, once it is welcomed: behind
+// the position that it resumes from, or before its history, or at the end. It
+// reports false where the connection is over.
+func (c *conn) begin() bool {
+	start := c.seq + 1
+	switch {
+	case c.join.resume:
+		start = c.join.after + 1
+	case c.join.history > 0:
+		var err error
+		if start, err = c.historyStart(start, c.join.history); err != nil {
+			c.journalFault(err)
+			return false
+		}
+	}
+	c.room.frames.seek(c.cur, start)
+	c.begun = true
+	return true
+}
+
+// historyStart is where the newest n envelopes before end begin that the
+// connection receives. Beyond what is in memory the journal is asked, within
+// reason: for what is rarely received there may be fewer.
+func (c *conn) historyStart(end uint64, n int) (uint64, error) {
+	start, found := c.room.frames.back(end, n, c.cur.filter)
+	if found == n || start <= 1 {
+		return start, nil
+	}
+	left := n - found
+	q := journal.Query{Before: start, Newest: true, Limit: left}
+	if c.cur.filter != nil {
+		q.Limit = max(left, 4*c.room.limits.History)
+	}
+	ctx := c.room.g.ctx
+	release, err := c.room.g.acquire(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer release()
+	for rec, err := range c.room.record.Read(ctx, q) {
+		if err != nil {
+			return 0, err
+		}
+		start = rec.Seq
+		if c.receives(rec) {
+			if left--; left == 0 {
+				break
+			}
+		}
+	}
+	return start, nil
+}
+
+// catchUp sends what is on record next, but no longer in memory. It reports
+// false where the connection is over.
+func (c *conn) catchUp(stop uint64) bool {
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
+	chunk, err := c.readChunk((*buf)[:0], stop)
+	*buf = chunk.frames
+	switch {
+	case err != nil:
+		c.journalFault(err)
+		return false
+	case chunk.hole:
+		c.close(closing{code: statusTooSlow, reason: "what comes next is no longer kept: resume"})
+		return false
+	}
+	if len(chunk.frames) > 0 && !c.put(chunk.frames, chunk.matched) {
+		return false
+	}
+	c.room.metrics.skipped.Add(float64(chunk.read - chunk.matched))
+	c.room.frames.passed(c.cur, chunk.next, chunk.bytes)
+	return true
+}
+
+// chunk is a piece of the record, as frames.
+type chunk struct {
+	frames  []byte
+	next    uint64 // the seq after it
+	bytes   int    // of all frames, also of those that the filter keeps away
+	read    int
+	matched int
+	hole    bool // the record does not hold what comes next
+}
+
+// readChunk reads from the cursor on. It stops before what was not delivered
+// yet, although it may be on record.
+func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
+	next := c.room.frames.position(c.cur)
+	_, end := c.room.frames.bounds()
+	if stop < end-1 {
+		end = stop + 1
+	}
+	ch = chunk{frames: dst, next: next}
+	ctx := c.room.g.ctx
+	release, err := c.room.g.acquire(ctx)
+	if err != nil {
+		return ch, err
+	}
+	defer release()
+	q := journal.Query{After: next - 1, Before: end, Limit: chunkRecords}
+	for rec, err := range c.room.record.Read(ctx, q) {
+		if err != nil {
+			return ch, err
+		}
+		if rec.Seq != ch.next {
+			break
+		}
+		ch.add(rec, c.receives(rec))
+		if len(ch.frames) >= chunkBytes {
+			break
+		}
+	}
+	ch.hole = ch.read == 0
+	return ch, nil
+}
+
+func (ch *chunk) add(rec *journal.Record, receives bool) {
+	ch.next++
+	ch.read++
+	ch.bytes += frameSize(len(rec.Body), rec.Seq)
+	if receives {
+		ch.frames = appendFrame(ch.frames, rec.Body, rec.Seq)
+		ch.matched++
+	}
+}
+
+func (c *conn) journalFault(err error) {
+	if c.room.g.ctx.Err() == nil {
+		c.room.log.Error("history cannot be read", "participant", c.id, "error", err)
+	}
+	c.close(closing{code: statusGoingAway, reason: "history cannot be read: resume"})
+}
+
+// receives reports whether the connection receives a record.
+func (c *conn) receives(rec *journal.Record) bool {
+	h := headerOf(rec)
+	return c.cur.matches(&h)
+}

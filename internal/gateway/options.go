@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"log/slog"
+	"time"
+
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// Options are what a gateway is made of.
+type Options struct {
+	// Journal holds the record of every space. Required. It is the caller's,
+	// to be closed after Shutdown.
+	Journal journal.Journal
+
+	// Spaces are the rooms.
+	Spaces []Space
+
+	// Logger gets what an operator should know; nothing where nil. Tokens and
+	// payloads never reach it.
+	Logger *slog.Logger
+
+	// Now is the clock that envelopes are stamped with; time.Now where nil.
+	Now func() time.Time
+
+	// Hosts are names, without port, that browsers may know the gateway by,
+	// beside localhost and the loopback addresses.
+	Hosts []string
+
+	// Origins are further origins, as https://example.org, whose pages may use
+	// a browser's session. A page from the gateway itself always may.
+	Origins []string
+
+	// RetainBytes is how much of each space's newest traffic is kept in
+	// memory, ready to be sent; 8 MiB where 0.
+	RetainBytes int
+}
+
+// Space is one room.
+type Space struct {
+	// Rules are what the configuration says of it. NewID may be nil: UUIDs of
+	// version 7.
+	Rules space.Rules
+
+	// Participants are those of Rules.Participants who may connect, by id.
+	Participants map[string]Participant
+}
+
+// Participant is somebody who connects with a token, and the settings of
+// connections that bring none of their own.
+type Participant struct {
+	Tokens   []TokenHash
+	Settings space.Settings
+	History  int // envelopes sent on join
+}
+
+// TokenHash is the SHA-256 of a bearer token. Tokens themselves are not kept.
+type TokenHash = [sha256.Size]byte
+
+// Bounds that are not configurable.
+const (
+	readBuffer     = 2 << 10  // bytes of each connection's read buffer
+	oversizeFactor = 8        // frames up to so many times the limit are skipped, larger ones end the connection
+	maxPrivate     = 1 << 20  // bytes of answers that may wait for one connection
+	chunkBytes     = 64 << 10 // read from the journal at a time, and gathered by a filter for one write
+	chunkRecords   = 256      // the same in records
+	journalReads   = 4        // connections that read the journal at once
+	submissions    = 64       // envelopes that wait for a space's goroutine
+	floodRecords   = 20       // refusals per sender and second that are recorded one by one
+	floodRefusals  = 1_000    // refusals in floodWindow that end a connection
+	floodWindow    = 10       // seconds
+	pingEvery      = 30       // seconds
+	silentFor      = 75       // seconds without a byte that end a connection
+	stalledFor     = 30       // seconds in which one write makes no progress
+	closeWithin    = 5 * time.Second
+	retainDefault  = 8 << 20
+)

@@ -1,0 +1,187 @@
+package gateway
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// room is one running space. Its goroutine, run, owns the state and is the
+// only one that appends to the log, so that its order is the space's order.
+type room struct {
+	// Set before it runs.
+	g       *Gateway
+	name    string
+	rules   space.Rules
+	limits  space.Limits
+	people  map[string]Participant
+	log     *slog.Logger
+	record  journal.Log
+	frames  *frameLog
+	metrics *spaceMetrics
+	inbox   chan submission
+	calls   chan func()
+	notice  chan struct{} // has room for one: there are effects, or a failure
+	healed  chan *space.State
+	ended   chan struct{} // closed when run has returned
+	quit    chan struct{} // closed to make it return
+	mender  sync.WaitGroup
+
+	// Owned by run.
+	state    *space.State
+	epoch    string
+	first    uint64 // the oldest seq that is on record; 0 is none
+	down     bool   // nothing is taken: the state is being rebuilt
+	draining bool   // nothing is taken any more
+	drained  chan struct{}
+	floods   map[string]*flood
+	salts    salts
+	expiry   time.Time // when something runs out; zero is never
+	timer    *time.Timer
+
+	connsMu sync.Mutex
+	conns   map[string][]*conn // by participant; written by run alone
+
+	// Shared with the journal's goroutine.
+	mu       sync.Mutex
+	durable  uint64 // the newest seq on record
+	barriers []barrier
+	effects  []effect
+	failed   error     // why the log takes nothing; run resets it
+	asleep   []*cursor // for rouse to wake
+	alarm    chan struct{}
+
+	batch []entry // owned by the journal's goroutine: scratch
+}
+
+// pending is what has to be done once a record is durable.
+type pending struct {
+	by      submitter // nil for the gateway's own
+	effects []space.Effect
+	refused *parley.Error // of a refusal
+	since   time.Time     // when the record was handed over
+}
+
+// run is the space's goroutine.
+func (r *room) run() {
+	defer close(r.ended)
+	r.timer = time.NewTimer(time.Hour)
+	defer r.timer.Stop()
+	r.resume()
+	for {
+		select {
+		case s := <-r.inbox:
+			r.take(s)
+		case call := <-r.calls:
+			call()
+		case <-r.notice:
+			r.attend()
+		case state := <-r.healed:
+			r.heal(state)
+		case <-r.timer.C:
+			r.tick(r.now())
+		case <-r.quit:
+			return
+		}
+	}
+}
+
+func (r *room) now() time.Time { return r.g.now() }
+
+// do runs fn on the space's goroutine and waits for it. The error is
+// unavailable where the space has ended, or the context's.
+func (r *room) do(ctx context.Context, fn func()) error {
+	done := make(chan struct{})
+	call := func() { defer close(done); fn() }
+	select {
+	case r.calls <- call:
+	case <-r.ended:
+		return goingAway()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-done:
+		return nil
+	case <-r.ended:
+		return goingAway()
+	}
+}
+
+// attend does what the journal's goroutine left to do.
+func (r *room) attend() {
+	r.mu.Lock()
+	effects, failed := r.effects, r.failed
+	r.effects, r.failed = nil, nil
+	r.mu.Unlock()
+	if failed != nil {
+		r.fail(failed)
+	}
+	for _, e := range effects {
+		r.perform(e)
+	}
+}
+
+// effect is one that became due with the envelope at seq.
+type effect struct {
+	space.Effect
+	seq uint64
+}
+
+func (r *room) perform(e effect) {
+	for _, c := range r.conns[e.Participant] {
+		switch e.Type {
+		case space.Rewelcome:
+			r.welcome(c)
+		case space.Remove:
+			c.close(closing{code: statusRemoved, reason: "removed: " + e.Reason, upTo: e.seq, drain: true})
+		}
+	}
+}
+
+// tick does what is due: notices of what ran out, counts of floods.
+func (r *room) tick(now time.Time) {
+	r.expire(now)
+	r.countFloods(now)
+	r.schedule(now)
+}
+
+// expire puts on record what has run out.
+func (r *room) expire(now time.Time) {
+	if r.down || r.draining || r.expiry.IsZero() || r.expiry.After(now) {
+		return
+	}
+	for _, e := range r.state.Expired(now) {
+		if !r.own(e) {
+			return
+		}
+	}
+	r.expiry = r.state.NextExpiry()
+}
+
+// schedule sets the timer to what is due next.
+func (r *room) schedule(now time.Time) {
+	wait := time.Hour
+	if !r.expiry.IsZero() {
+		wait = min(wait, max(0, r.expiry.Sub(now)))
+	}
+	if len(r.floods) > 0 {
+		wait = min(wait, time.Second)
+	}
+	r.timer.Reset(wait)
+}
+
+// whatExpires reports whether an envelope may bring an end that comes sooner
+// than what is known. Ends that are gone only make the timer early.
+func whatExpires(k parley.Kind) bool {
+	switch k.Type {
+	case parley.TypeProposal, parley.KindGrant:
+		return true
+	}
+	return false
+}

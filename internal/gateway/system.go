@@ -1,0 +1,63 @@
+package gateway
+
+import (
+	"bufio"
+	"crypto/rand"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// systemFrame is an envelope of the gateway to one participant alone. It has
+// no place in the order.
+func (r *room) systemFrame(kind, to string, payload jsontext.Value, correlate ...string) []byte {
+	e := parley.Envelope{
+		Protocol:    r.rules.Protocol,
+		ID:          r.rules.NewID(),
+		TS:          r.now().UTC().Truncate(time.Millisecond),
+		From:        parley.GatewayID,
+		To:          []string{to},
+		Kind:        kind,
+		Correlation: parley.CorrelateWith(correlate...),
+		Payload:     payload,
+	}
+	return appendFrame(nil, e.AppendBody(nil), 0)
+}
+
+// errorFrame answers an envelope that was refused; its id may be unknown.
+func (r *room) errorFrame(to, id string, err *parley.Error) []byte {
+	payload, _ := err.MarshalJSON() // never fails
+	if id == "" {
+		return r.systemFrame(parley.KindError, to, payload)
+	}
+	return r.systemFrame(parley.KindError, to, payload, id)
+}
+
+// ackFrame tells a sender who does not get its echo that it is on record.
+func (r *room) ackFrame(to string, rec *journal.Record) []byte {
+	b, _ := jsontext.AppendQuote([]byte(`{"id":`), rec.ID)
+	b = strconv.AppendUint(append(b, `,"seq":`...), rec.Seq, 10)
+	b, _ = jsontext.AppendQuote(append(b, `,"epoch":`...), rec.Epoch)
+	return r.systemFrame(parley.KindAck, to, append(b, '}'), rec.ID)
+}
+
+func newID() string { return uuid.Must(uuid.NewV7()).String() }
+
+// salts hands out random salts, which are read from the system in bulk.
+type salts struct{ from *bufio.Reader }
+
+func (s *salts) next() (salt [16]byte) {
+	if s.from == nil {
+		s.from = bufio.NewReaderSize(rand.Reader, 4<<10)
+	}
+	if _, err := io.ReadFull(s.from, salt[:]); err != nil {
+		panic(err) // the system's source of randomness does not fail
+	}
+	return salt
+}
