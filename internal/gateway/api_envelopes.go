@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// chainMost is how many envelopes of a correlation chain are shown.
+const chainMost = 1_000
+
+// postEnvelope sends one envelope. It goes the way of a WebSocket's frames, so
+// the same rules hold, and a refusal is on record.
+func postEnvelope(w http.ResponseWriter, r *http.Request, c caller) error {
+	waiting := &waiter{outcome: make(chan outcome, 1)}
+	s, err := readEnvelope(w, r, c, waiting)
+	if err != nil {
+		return err
+	}
+	got, err := waiting.wait(r.Context(), c.room, s)
+	if err != nil {
+		return err
+	}
+	return writeReceipt(w, got)
+}
+
+// readEnvelope reads a body as a submission. One that is too large is one as
+// well: it is refused in the same way, and on record.
+func readEnvelope(w http.ResponseWriter, r *http.Request, c caller, by submitter) (submission, error) {
+	limit := c.room.limits.EnvelopeBytes
+	body, err := readBody(w, r.Body, limit+1)
+	if err != nil {
+		return submission{}, err
+	}
+	if len(body) <= limit {
+		return c.room.parse(c.id, by, body), nil
+	}
+	h := sha256.New()
+	h.Write(body)
+	rest, err := io.CopyN(h, r.Body, int64(oversizeFactor-1)*int64(limit))
+	if err != nil && !errors.Is(err, io.EOF) {
+		return submission{}, bodyError(err)
+	}
+	s := submission{from: c.id, by: by, size: len(body) + int(rest), err: tooLarge(limit)}
+	h.Sum(s.digest[:0])
+	return s, nil
+}
+
+// send submits an envelope that was made here in the caller's name.
+func (c caller) send(ctx context.Context, e *parley.Envelope) (Receipt, error) {
+	waiting := &waiter{outcome: make(chan outcome, 1)}
+	return waiting.wait(ctx, c.room, c.room.parse(c.id, waiting, e.AppendBody(nil)))
+}
+
+// writeReceipt answers that an envelope is on record.
+func writeReceipt(w http.ResponseWriter, got Receipt) error {
+	return writeJSON(w, http.StatusAccepted, append(got.append(nil), '\n'))
+}
+
+func (r Receipt) append(b []byte) []byte {
+	b = appendQuote(append(b, `{"id":`...), r.ID)
+	b = strconv.AppendUint(append(b, `,"seq":`...), r.Seq, 10)
+	b = appendQuote(append(b, `,"epoch":`...), r.Epoch)
+	b = appendTime(append(b, `,"ts":`...), r.TS)
+	return append(b, '}')
+}
+
+// appendTime writes a time as envelopes have it.
+func appendTime(b []byte, t time.Time) []byte {
+	return t.UTC().AppendFormat(b, `"2006-01-02T15:04:05.000Z"`)
+}
+
+// listEnvelopes reads the journal by position.
+func listEnvelopes(w http.ResponseWriter, r *http.Request, c caller) error {
+	p := readParams(r)
+	q := journal.Query{
+		After:       p.position("after"),
+		Before:      p.position("before"),
+		Newest:      p.newest(),
+		Kinds:       p.patterns("kind"),
+		From:        p.text("from"),
+		To:          p.text("to"),
+		Contexts:    p.list("context"),
+		Correlation: p.text("correlation"),
+		Text:        p.text("q"),
+		Since:       p.time("since"),
+		Until:       p.time("until"),
+	}
+	limit := p.limit()
+	p.later("subtree", "name each context with context=ID instead")
+	if err := p.done(); err != nil {
+		return err
+	}
+	q.Limit = limit + 1 // one more says whether there is a next page
+	page := newPage(limit)
+	err := c.read(r.Context(), q, func(rec *journal.Record) bool { return page.add(rec.Wire(), rec.Seq) })
+	if err != nil {
+		return err
+	}
+	return page.write(w)
+}
+
+// getEnvelope reads one envelope as it was delivered.
+func getEnvelope(w http.ResponseWriter, r *http.Request, c caller) error {
+	rec, err := c.one(r.Context(), journal.Query{ID: r.PathValue("id")})
+	if err != nil {
+		return err
+	}
+	if rec == nil {
+		return parley.Errorf(parley.NotFound, "no envelope here has the id %.130q", r.PathValue("id"))
+	}
+	return writeJSON(w, http.StatusOK, append(rec.Wire(), '\n'))
+}
+
+// getChain reads what the correlation chain of an envelope, or of a context,
+// reaches in both directions.
+func getChain(w http.ResponseWriter, r *http.Request, c caller) error {
+	release, err := c.reads.acquire(r.Context())
+	if err != nil {
+		return err
+	}
+	records, more, err := journal.Thread(r.Context(), c.room.record, r.PathValue("id"), chainMost)
+	release()
+	if err != nil {
+		return err
+	}
+	page := newPage(len(records))
+	for _, rec := range records {
+		if !page.add(rec.Wire(), rec.Seq) {
+			more = true
+			break
+		}
+	}
+	page.next = 0 // nobody knows what the chain reaches beyond
+	if more {
+		page.members = jsontext.Value(`"truncated":true`)
+	}
+	return page.write(w)
+}

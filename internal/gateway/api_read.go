@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"context"
+	"iter"
+
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+const (
+	apiReads   = 4            // calls that read the journal at once
+	chunkOfLog = 512          // records of a stream that are read at a time
+	scanMost   = 8 * pageMost // proposals that are looked at for one page
+	scanAtOnce = 256          // of them, between looks into the state
+)
+
+// readSlots let so many calls read the journal at once. Who reads a lot over
+// HTTP so cannot keep those waiting who resume a connection.
+type readSlots chan struct{}
+
+func (s readSlots) acquire(ctx context.Context) (release func(), err error) {
+	select {
+	case s <- struct{}{}:
+		return func() { <-s }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// read collects the records that a query selects, until keep says that it has
+// enough. It must not wait for anything.
+func (c caller) read(ctx context.Context, q journal.Query, keep func(*journal.Record) bool) error {
+	release, err := c.reads.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for rec, err := range c.room.record.Read(ctx, q) {
+		if err != nil {
+			return err
+		}
+		if !keep(rec) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// one is the record that a query selects, nil for none.
+func (c caller) one(ctx context.Context, q journal.Query) (found *journal.Record, err error) {
+	q.Limit = 1
+	err = c.read(ctx, q, func(rec *journal.Record) bool { found = rec; return false })
+	return found, err
+}
+
+// view looks into the space's state.
+func (c caller) view(ctx context.Context, fn func(*space.State)) error {
+	return c.room.g.View(ctx, c.room.name, fn)
+}
+
+// chain yields the records of the chain after an index, up to where it ends
+// now. Between pieces it holds nothing of the journal, so that whoever receives
+// them may take their time.
+func (c caller) chain(ctx context.Context, after uint64) iter.Seq2[*journal.Record, error] {
+	return func(yield func(*journal.Record, error) bool) {
+		bounds, err := c.room.record.Bounds(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for after < bounds.Head.Index {
+			var piece []*journal.Record
+			size := 0
+			q := journal.Query{Chain: true, After: after, Before: bounds.Head.Index + 1, Limit: chunkOfLog}
+			err := c.read(ctx, q, func(rec *journal.Record) bool {
+				piece = append(piece, rec)
+				size += len(rec.Body)
+				return size < pageBytes
+			})
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if len(piece) == 0 {
+				return
+			}
+			for _, rec := range piece {
+				if !yield(rec, nil) {
+					return
+				}
+			}
+			after = piece[len(piece)-1].Index
+		}
+	}
+}

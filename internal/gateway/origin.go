@@ -1,0 +1,136 @@
+package gateway
+
+import (
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+// A browser sends a cookie, or reaches a gateway that lets somebody in without
+// a token, on behalf of whatever page it shows. So each request by cookie or
+// without a token has to pass two questions (section 6 of the contract):
+//
+//   - Host: was it us whom the page meant? A name that an attacker points at
+//     this machine after the page was loaded is none of ours.
+//   - Origin: was it our page that asked? Where something could change, and
+//     where a WebSocket is asked for, the answer has to be yes.
+//
+// A token in the Authorization header answers both: no page can put one there
+// without our consent, which we never give.
+
+// originGuard asks these questions.
+type originGuard struct {
+	hosts   map[string]bool // names, in lower case, beside those of loopback
+	origins map[string]bool // whose pages may do what ours may
+	cross   *http.CrossOriginProtection
+}
+
+// newOriginGuard makes one for a gateway that is reached under hosts, besides
+// the names of loopback, and that pages of the given origins may use as its own
+// do. The error, invalid_config, names what is no origin.
+func newOriginGuard(hosts, origins []string) (*originGuard, error) {
+	g := &originGuard{
+		hosts:   make(map[string]bool),
+		origins: make(map[string]bool),
+		cross:   http.NewCrossOriginProtection(),
+	}
+	for _, h := range hosts {
+		if name := hostname(h); name != "" {
+			g.hosts[name] = true
+		}
+	}
+	for _, o := range origins {
+		if err := g.cross.AddTrustedOrigin(o); err != nil {
+			return nil, parley.Errorf(parley.InvalidConfig, "%v", err).
+				WithHint("write an origin like https://example.org")
+		}
+		g.origins[o] = true
+	}
+	return g, nil
+}
+
+// check refuses, with unauthorized, a request that brings no token of its own
+// and that a foreign page may have caused.
+func (g *originGuard) check(r *http.Request) error {
+	if r.Header.Get("Authorization") != "" {
+		return nil
+	}
+	if !g.known(hostname(r.Host), r) {
+		return forbidden(parley.Errorf(parley.Unauthorized, "this gateway is not known as %.80q", r.Host).
+			WithHint("use http://localhost or the address that it listens on, or add the name to its hosts"))
+	}
+	if !g.sameOrigin(r) {
+		return forbidden(parley.Errorf(parley.Unauthorized, "another origin may not act here without a token").
+			WithHint("send the token in the Authorization header"))
+	}
+	return nil
+}
+
+// forbidden is unauthorized, with the status that tells a browser that another
+// cookie would not help.
+func forbidden(err *parley.Error) error { return withStatus(http.StatusForbidden, err) }
+
+// known reports whether name is one of ours. An address that is none of
+// loopback is one where the request came from outside: what is in danger from
+// names that change their address is what listens on loopback, and pages are
+// not served by names that are addresses.
+func (g *originGuard) known(name string, r *http.Request) bool {
+	if isLoopback(name) || g.hosts[name] {
+		return true
+	}
+	_, err := netip.ParseAddr(name)
+	return err == nil && !onLoopback(r)
+}
+
+// isLoopback reports whether a host's name is one of this machine to itself.
+func isLoopback(name string) bool {
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+// onLoopback reports whether the request arrived at an address of loopback. One
+// that says nothing of how it arrived counts as one that did.
+func onLoopback(r *http.Request) bool {
+	addr, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	if !ok {
+		return true
+	}
+	at, err := netip.ParseAddrPort(addr.String())
+	return err != nil || at.Addr().Unmap().IsLoopback()
+}
+
+// sameOrigin reports whether the request is of a page of ours or of no browser,
+// where that matters.
+func (g *originGuard) sameOrigin(r *http.Request) bool {
+	upgrade := r.Header.Get("Upgrade") != ""
+	if !upgrade && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) {
+		return true
+	}
+	if origin := r.Header.Get("Origin"); origin != "" && !g.origins[origin] {
+		u, err := url.Parse(origin)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !g.known(hostname(u.Host), r) {
+			return false
+		}
+	}
+	if upgrade {
+		// A WebSocket begins as a GET, which the standard check takes for
+		// harmless; by this one it is judged as what it leads to.
+		r = &http.Request{Method: http.MethodPost, Host: r.Host, Header: r.Header, URL: r.URL}
+	}
+	return g.cross.Check(r) == nil
+}
+
+// hostname is the name in host or host:port, in lower case and without the
+// brackets of an address or the dot of a full name; empty where there is none.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	} else {
+		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	}
+	return strings.TrimSuffix(strings.ToLower(host), ".")
+}
