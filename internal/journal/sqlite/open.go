@@ -21,6 +21,9 @@ import (
 // there, and say what to do.
 func Open(ctx context.Context, opts Options) (*Journal, error) {
 	opts = opts.withDefaults()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	if err := checkPath(opts); err != nil {
 		return nil, err
 	}
@@ -94,6 +97,8 @@ func (o Options) uri(path string, params ...string) string {
 	if o.vfs != "" {
 		params = append(params, "vfs="+o.vfs)
 	}
+	// Files that SQLite makes beside it are as private as it is.
+	params = append(params, "modeof="+url.QueryEscape(abs))
 	u := url.URL{Scheme: "file", Path: abs, RawQuery: strings.Join(params, "&")}
 	return u.String()
 }
@@ -139,7 +144,8 @@ func (j *Journal) lock() error {
 		return err
 	}
 	j.locked = c
-	if err := c.Exec(`BEGIN EXCLUSIVE`); errors.Is(err, sqlite3.BUSY) {
+	// In memory, since there is nothing to roll back.
+	if err := c.Exec(`PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE`); errors.Is(err, sqlite3.BUSY) {
 		return parley.Errorf(parley.Unavailable, "another gateway is writing the journal %s", j.opts.Path).
 			WithHint("stop it, or give this one a journal.path of its own")
 	} else if err != nil {
@@ -258,7 +264,7 @@ func (j *Journal) openForReading() error {
 		return err
 	}
 	j.readers = newPool(j.opts.Readers, j.openReader)
-	j.readers.put(c)
+	j.readers.idle = append(j.readers.idle, c)
 	version, err := checkVersion(c.conn, j.opts.Path)
 	if err == nil && version == 0 {
 		err = parley.Errorf(parley.Unavailable, "the journal %s is empty", j.opts.Path)

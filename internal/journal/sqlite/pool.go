@@ -79,6 +79,9 @@ func (p *pool) close() {
 		r.close()
 	}
 	p.idle = nil
+	for range cap(p.lent) {
+		<-p.lent // who comes now is told that it is closed
+	}
 }
 
 // reader is a connection that cannot write, with its statements. It is used by
