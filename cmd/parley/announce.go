@@ -1,0 +1,158 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parleyhq/parley/internal/config"
+)
+
+// announcer says on the terminal what "parley up" is doing: to read, or with
+// --json as JSON Lines. What is piped stays text, since it is meant for people;
+// the record is what programs read.
+type announcer struct {
+	t     *terminal
+	house *house
+
+	mu    sync.Mutex // one line at a time
+	ready map[bridgeName]bool
+}
+
+// event is a line of --json.
+type event struct {
+	Event string `json:"event"`
+	URL   string `json:"url,omitempty"`
+	Space string `json:"space,omitempty"`
+	Who   string `json:"participant,omitempty"`
+	ID    string `json:"id,omitempty"`
+	Error string `json:"error,omitempty"`
+	Hint  string `json:"hint,omitempty"`
+}
+
+func (a *announcer) tell(e event, lines ...string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.t.json.set && a.t.json.value {
+		_ = a.t.writeValue(e) // nobody reads any more: nothing to be done
+		return
+	}
+	for _, line := range lines {
+		fmt.Fprintln(a.t.out, line)
+	}
+}
+
+// listening says what was started, and what to do next.
+func (a *announcer) listening() error {
+	h, p := a.house, a.t.palette()
+	if d := h.plan.demo; d != nil {
+		a.tell(event{Event: "listening", URL: h.url, Space: defaultSpace},
+			"Parley listens on "+p.name(h.url)+".",
+			"",
+			"The demo's room has three in it: "+p.name(demoHuman)+", an "+p.name(demoAgent)+", and "+p.name(demoFiles)+", a tool for the files in",
+			d.files+". The agent may read there; to write it has to propose.",
+			"",
+			"In another terminal, in this folder, listen:",
+			"  "+p.good(a.command("tail", "--history 20")),
+			"")
+		return nil
+	}
+	lines := []string{"Parley listens on " + p.name(h.url) + "."}
+	for name, s := range config.Sorted(h.plan.config.Spaces) {
+		lines = append(lines, fmt.Sprintf("  space %s: %s, %s", p.name(name),
+			plural(len(s.Participants), "participant", "participants"), plural(len(s.MCPServers), "MCP server", "MCP servers")))
+	}
+	lines = append(lines, "Listen with "+p.good(program()+" tail"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
+	a.tell(event{Event: "listening", URL: h.url}, lines...)
+	return nil
+}
+
+// proposed says that the demo's agent waits for a decision.
+func (a *announcer) proposed(id string) {
+	p := a.t.palette()
+	a.tell(event{Event: "proposed", Space: defaultSpace, Who: demoAgent, ID: id},
+		"The agent proposes to write hello.txt. Approve it, in another terminal:",
+		"  "+p.good(a.command("send fulfil", shortID(id))),
+		"or say no:",
+		"  "+p.good(a.command("send reject", shortID(id), "--reason disagree")),
+		"",
+		"Ctrl-C ends it all; what was proposed is still there when you come back.",
+		"")
+}
+
+// bridged says that an MCP server can be called.
+func (a *announcer) bridged(name bridgeName) {
+	a.mu.Lock()
+	again := a.ready[name]
+	if a.ready == nil {
+		a.ready = map[bridgeName]bool{}
+	}
+	a.ready[name] = true
+	a.mu.Unlock()
+	text := "is ready"
+	if again {
+		text = "is ready again"
+	}
+	p := a.t.palette()
+	a.tell(event{Event: "ready", Space: name.space, Who: name.id}, p.good("✓")+" "+p.name(name.id)+" "+text)
+}
+
+// unbridged says that an MCP server cannot be called, and what happens next.
+func (a *announcer) unbridged(name bridgeName, err error, retry time.Duration) {
+	e, p := asError(err), a.t.palette()
+	line := fmt.Sprintf("%s %s: %s; the gateway goes on, next try in %s",
+		p.bad("✗"), p.name(name.id), clean(e.Error()), retry.Round(100*time.Millisecond))
+	lines := []string{line}
+	if e.Hint != "" {
+		lines = append(lines, p.dim("  hint: ")+clean(e.Hint))
+	}
+	a.tell(event{Event: "failed", Space: name.space, Who: name.id, Error: clean(e.Error()), Hint: clean(e.Hint)}, lines...)
+}
+
+func (a *announcer) leaving() {
+	a.tell(event{Event: "leaving"}, "", "Ending: what was accepted is put on record and delivered. Ctrl-C again ends it at once.")
+}
+
+func (a *announcer) left() { a.tell(event{Event: "left"}, "Done.") }
+
+// command is a line that can be pasted into a terminal.
+func (a *announcer) command(verb string, rest ...string) string {
+	parts := append([]string{program(), verb}, rest...)
+	line := strings.Join(parts, " ") + urlFlag(a.house.url) + " --token-file " + shellWord(a.house.plan.demo.humanToken)
+	return line
+}
+
+// urlFlag is what a command has to say to find the gateway.
+func urlFlag(url string) string {
+	if url == defaultURL {
+		return ""
+	}
+	return " --url " + url
+}
+
+// program is how to call this program again: as it was called, or, where
+// "go run" built it for once, by that.
+func program() string {
+	self := os.Args[0]
+	if strings.Contains(filepath.ToSlash(self), "/go-build") {
+		return "go run ./cmd/parley"
+	}
+	if !strings.ContainsRune(self, os.PathSeparator) {
+		return self
+	}
+	return shellWord(self)
+}
+
+// shellWord quotes a word where a shell would take it apart.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r)
+	}
+	if s != "" && strings.TrimFunc(s, plain) == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

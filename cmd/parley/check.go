@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/config"
+)
+
+// configName is the configuration that is looked for in the current folder.
+const configName = "parley.yaml"
+
+func newCheck(t *terminal) *cobra.Command {
+	return &cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Check a configuration, and show all its mistakes at once",
+		Long: `Read a configuration, parley.yaml of the current folder unless another is named, as
+"parley up" would, and show everything that is wrong with it. Nothing is
+started.`,
+		Example: `  parley check
+  parley check deploy/parley.yaml`,
+		Args: arguments(0, 1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			path := configName
+			if len(args) == 1 {
+				path = args[0]
+			}
+			c, err := loadConfig(path)
+			if err != nil {
+				return err
+			}
+			for _, w := range c.Warnings {
+				writeProblem(t.err, w, path+": warning")
+			}
+			return t.printSummary(path, c)
+		},
+	}
+}
+
+// loadConfig is config.Load with a word for whoever has no such file.
+func loadConfig(path string) (*config.Config, error) {
+	c, err := config.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, parley.Errorf(parley.NotFound, "there is no %s", path).
+			WithHint("name the file, or run parley up without one for a demo space")
+	}
+	return c, err
+}
+
+func (t *terminal) printSummary(path string, c *config.Config) error {
+	if t.asJSON() {
+		return t.writeValue(summaryOf(path, c))
+	}
+	fmt.Fprintf(t.out, "%s is good: listens on %s, journal %s (sync: %s)\n", path, c.Listen, c.Journal.Path, c.Journal.Sync)
+	for name, s := range config.Sorted(c.Spaces) {
+		fmt.Fprintf(t.out, "  space %s, %s\n", name, s.Enforcement)
+		for id, p := range config.Sorted(s.Participants) {
+			fmt.Fprintf(t.out, "    %s: %d capabilities, %s\n", id, len(p.Capabilities), tokens(len(p.TokenHashes)))
+		}
+		for id, m := range config.Sorted(s.MCPServers) {
+			fmt.Fprintf(t.out, "    %s: MCP server, %s\n", id, serverName(m))
+		}
+	}
+	return nil
+}
+
+func tokens(n int) string {
+	switch n {
+	case 0:
+		return "no token, so nobody can connect as it"
+	case 1:
+		return "one token"
+	}
+	return fmt.Sprintf("%d tokens", n)
+}
+
+// serverName says what runs without arguments, which may hold secrets.
+func serverName(m *config.MCPServer) string {
+	if m.URL != "" {
+		return bridgeServer(m).String()
+	}
+	return m.Command
+}
+
+type summary struct {
+	OK     bool           `json:"ok"`
+	File   string         `json:"file"`
+	Listen string         `json:"listen"`
+	Spaces []spaceSummary `json:"spaces"`
+}
+
+type spaceSummary struct {
+	Name         string   `json:"name"`
+	Enforcement  string   `json:"enforcement"`
+	Participants []string `json:"participants"`
+	MCPServers   []string `json:"mcp_servers"`
+}
+
+func summaryOf(path string, c *config.Config) summary {
+	s := summary{OK: true, File: path, Listen: c.Listen}
+	for name, space := range config.Sorted(c.Spaces) {
+		one := spaceSummary{Name: name, Enforcement: string(space.Enforcement)}
+		for id := range config.Sorted(space.Participants) {
+			one.Participants = append(one.Participants, id)
+		}
+		for id := range config.Sorted(space.MCPServers) {
+			one.MCPServers = append(one.MCPServers, id)
+		}
+		s.Spaces = append(s.Spaces, one)
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/config"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// demoDir is where the demo keeps its state, below the current folder.
+const demoDir = ".parley"
+
+// The demo's participants.
+const (
+	demoHuman = "you"
+	demoAgent = "agent"
+	demoFiles = "files"
+)
+
+// demoPlan is the demo: a space with a person, an agent and a file tool.
+type demoPlan struct {
+	config     *config.Config
+	dir        string // as it was named
+	files      string // the scratch folder
+	humanToken string // path of the token file
+	agentToken string // the token itself
+}
+
+// openDemo finds the demo's folder as it was left, or makes it.
+func openDemo(dir string) (*demoPlan, error) {
+	d := &demoPlan{dir: dir, files: filepath.Join(dir, "files"), humanToken: filepath.Join(dir, "you.token")}
+	if err := os.MkdirAll(d.files, 0o700); err != nil {
+		return nil, parley.Errorf(parley.Unavailable, "the demo's folder cannot be made: %v", err).
+			WithHint("name another one with --data")
+	}
+	if err := writeNew(filepath.Join(dir, ".gitignore"), "*\n"); err != nil {
+		return nil, cannotWrite(dir, err)
+	}
+	human, err := keptToken(d.humanToken)
+	if err != nil {
+		return nil, err
+	}
+	if d.agentToken, err = keptToken(filepath.Join(dir, "agent.token")); err != nil {
+		return nil, err
+	}
+	d.config, err = d.configure(human)
+	return d, err
+}
+
+// keptToken is the token of an earlier run, or a new one.
+func keptToken(path string) (string, error) {
+	token, err := readTokenFile(path, nil)
+	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		token = randomToken()
+		err = writeTokenFile(path, token)
+	}
+	return token, err
+}
+
+// writeNew writes a file unless it is there.
+func writeNew(path, text string) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
+
+// configure is what a parley.yaml for the demo would say.
+func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	files, err := filepath.Abs(d.files)
+	if err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(filepath.Join(d.dir, "parley.db"))
+	if err != nil {
+		return nil, err
+	}
+	human := demoParticipant(humanToken, "mcp/*", "chat", "capability/*", "space/*")
+	agent := demoParticipant(d.agentToken, "mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list",
+		"mcp/request:tools/call:read_*", "mcp/request:tools/call:list_*", "mcp/request:tools/call:search_*", "chat")
+	return &config.Config{
+		Listen:  config.DefaultListen,
+		Journal: config.Journal{Path: path, Sync: config.SyncNormal},
+		Spaces: map[string]*config.Space{defaultSpace: {
+			Enforcement:  config.Strict,
+			Protocol:     parley.ProtocolMCPx,
+			Limits:       space.DefaultLimits(),
+			Participants: map[string]*config.Participant{demoHuman: human, demoAgent: agent},
+			MCPServers: map[string]*config.MCPServer{demoFiles: {
+				Type: config.Stdio, Command: self, Args: []string{"tools", "files", files},
+				Capabilities: config.DefaultServerCapabilities(),
+			}},
+		}},
+	}, nil
+}
+
+func demoParticipant(token string, patterns ...string) *config.Participant {
+	p := &config.Participant{
+		TokenHashes: []config.TokenHash{config.HashToken(token)},
+		Routing:     config.RoutingAll, Contexts: "all", Echo: true,
+	}
+	for _, pattern := range patterns {
+		p.Capabilities = append(p.Capabilities, parley.MustCapability(pattern))
+	}
+	return p
+}

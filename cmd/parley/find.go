@@ -1,0 +1,108 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// What somebody calls an envelope: its id, the unique beginning of it, or its
+// seq, with or without a "#".
+
+// recent is how many envelopes the beginning of an id is looked for among.
+const recent = 1_000
+
+// findThread is the thread of what somebody named.
+func findThread(ctx context.Context, rec record, name string) ([]jsontext.Value, error) {
+	list, err := rec.thread(ctx, name)
+	if !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return list, err
+	}
+	id, findErr := findEnvelope(ctx, rec, name)
+	if findErr != nil {
+		return nil, findErr
+	}
+	if id == "" {
+		return nil, err
+	}
+	return rec.thread(ctx, id)
+}
+
+// findEnvelope is the id of the envelope with this seq, or of the only recent one
+// whose id begins like that; empty where there is none.
+func findEnvelope(ctx context.Context, rec record, name string) (string, error) {
+	if seq, ok := asSeq(name); ok {
+		list, err := rec.list(ctx, query{after: seq - 1, before: seq + 1, limit: 1})
+		if err != nil || len(list) == 0 {
+			return "", err
+		}
+		return idOf(list[0]), nil
+	}
+	list, err := rec.list(ctx, query{limit: recent, newest: true})
+	if err != nil {
+		return "", err
+	}
+	return pick(name, list)
+}
+
+// findProposal is the id of the proposal that somebody named, among the open
+// ones where it is not a whole id.
+func findProposal(ctx context.Context, a *api, name string) (string, error) {
+	list, err := a.get(ctx, "/proposals", url.Values{"state": {"open"}, "limit": {strconv.Itoa(recent)}})
+	if err != nil {
+		return "", err
+	}
+	open := items(list)
+	for _, p := range open {
+		if idOf(p) == name {
+			return name, nil
+		}
+	}
+	id, err := pick(name, open)
+	if err != nil || id != "" {
+		return id, err
+	}
+	// It is decided already, or unknown: the gateway says which.
+	rec := &gatewayRecord{*a}
+	if _, err := rec.one(ctx, name); err == nil {
+		return name, nil
+	}
+	id, err = findEnvelope(ctx, rec, name)
+	return cmp.Or(id, name), err
+}
+
+// pick is the one id that begins with prefix.
+func pick(prefix string, list []jsontext.Value) (string, error) {
+	var found []string
+	for _, v := range list {
+		if id := idOf(v); strings.HasPrefix(id, prefix) {
+			found = append(found, id)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return "", nil
+	case 1:
+		return found[0], nil
+	}
+	return "", parley.Errorf(parley.InvalidArgument, "%d ids begin with %s", len(found), prefix).
+		WithHint("write more of it: %s", strings.Join(found[:min(len(found), 5)], ", "))
+}
+
+func idOf(v jsontext.Value) string {
+	id, _ := parley.MemberString(v, "id")
+	return id
+}
+
+// asSeq reads a place, as #12 or 12.
+func asSeq(name string) (uint64, bool) {
+	seq, err := strconv.ParseUint(strings.TrimPrefix(name, "#"), 10, 63)
+	return seq, err == nil && seq > 0
+}

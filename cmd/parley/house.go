@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/config"
+	"github.com/parleyhq/parley/internal/gateway"
+	"github.com/parleyhq/parley/internal/journal/sqlite"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// house is a gateway with all that runs beside it.
+type house struct {
+	plan     *plan
+	listener net.Listener
+	url      string
+
+	journal *sqlite.Journal
+	gateway *gateway.Gateway
+	server  *http.Server
+	tokens  map[bridgeName]string // of bridges, known to this process alone
+
+	serving chan error     // what Serve returned
+	guests  sync.WaitGroup // bridges and the demo's agent
+	leave   func()         // asks the guests to go
+}
+
+type bridgeName struct{ space, id string }
+
+// shutdownTime is how long a graceful end may take.
+const shutdownTime = 15 * time.Second
+
+// openHouse takes the port and opens the journal, where most goes wrong that can.
+func openHouse(ctx context.Context, p *plan) (*house, error) {
+	h := &house{plan: p, tokens: map[bridgeName]string{}, leave: func() {}, serving: make(chan error, 1)}
+	var err error
+	if h.listener, err = listenOn(ctx, p.config.Listen); err != nil {
+		return nil, err
+	}
+	h.url = "http://" + reachable(h.listener.Addr().(*net.TCPAddr))
+	sync, err := sqlite.ParseSync(string(p.config.Journal.Sync))
+	if err == nil {
+		h.journal, err = sqlite.Open(ctx, sqlite.Options{Path: p.config.Journal.Path, Sync: sync, Log: p.log})
+	}
+	if err != nil {
+		return nil, errors.Join(err, h.listener.Close())
+	}
+	return h, nil
+}
+
+func listenOn(ctx context.Context, address string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, parley.Errorf(parley.Unavailable, "%s is taken by another program", address).
+			WithHint("is a gateway running already? Else choose another port: --listen 127.0.0.1:0 takes any that is free")
+	case err != nil:
+		return nil, parley.Errorf(parley.Unavailable, "nobody can listen on %s: %v", address, err).
+			WithHint("write --listen HOST:PORT, as %s", config.DefaultListen)
+	}
+	return l, nil
+}
+
+// reachable is where clients on this machine find the listener.
+func reachable(a *net.TCPAddr) string {
+	host := a.IP.String()
+	if a.IP.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, fmt.Sprint(a.Port))
+}
+
+// open opens the spaces and begins to serve.
+func (h *house) open(ctx context.Context) error {
+	spaces, err := h.spaces()
+	if err != nil {
+		return err
+	}
+	h.gateway, err = gateway.New(ctx, gateway.Options{Journal: h.journal, Spaces: spaces, Logger: h.plan.log})
+	if err != nil {
+		return err
+	}
+	h.server = gateway.Server(h.gateway.Handler())
+	go func() { h.serving <- h.server.Serve(h.listener) }() // ends with shutdown
+	if h.plan.urlFile != "" {
+		if err := writeURL(h.plan.urlFile, h.url); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeURL writes the file in one step, for whoever waits for it to appear.
+func writeURL(path, url string) error {
+	if err := os.WriteFile(path+".new", []byte(url+"\n"), 0o644); err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+// spaces is the configuration as the gateway takes it. Bridges get tokens that
+// are as old as this process.
+func (h *house) spaces() ([]gateway.Space, error) {
+	var list []gateway.Space
+	for name, s := range config.Sorted(h.plan.config.Spaces) {
+		one := gateway.Space{
+			Rules: space.Rules{
+				Name: name, Lazy: s.Enforcement == config.Lazy, Protocol: s.Protocol, Limits: s.Limits,
+				Participants: map[string]parley.Capabilities{},
+			},
+			Participants: map[string]gateway.Participant{},
+		}
+		for id, p := range s.Participants {
+			one.Rules.Participants[id] = p.Capabilities
+			one.Participants[id] = participantOf(p)
+		}
+		for id, m := range s.MCPServers {
+			token := randomToken()
+			h.tokens[bridgeName{name, id}] = token
+			one.Rules.Participants[id] = m.Capabilities
+			one.Participants[id] = gateway.Participant{Tokens: []gateway.TokenHash{gateway.TokenHash(config.HashToken(token))}}
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+func participantOf(p *config.Participant) gateway.Participant {
+	g := gateway.Participant{
+		Settings: space.Settings{Directed: p.Routing == config.RoutingDirected, Kinds: p.Kinds, EchoOff: !p.Echo},
+		History:  p.History,
+	}
+	for _, hash := range p.TokenHashes {
+		g.Tokens = append(g.Tokens, gateway.TokenHash(hash))
+	}
+	return g
+}
+
+// serve waits for the end, and makes it an orderly one.
+func (h *house) serve(ctx context.Context, a *announcer) error {
+	var failed error
+	select {
+	case <-ctx.Done():
+		a.leaving()
+	case failed = <-h.serving:
+	}
+	err := h.shutdown(context.WithoutCancel(ctx))
+	if err == nil {
+		a.left()
+	}
+	return errors.Join(failed, err)
+}
+
+// shutdown lets guests go, then ends the gateway, which keeps what it accepted.
+func (h *house) shutdown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
+	defer cancel()
+	h.leave()
+	h.guests.Wait()
+	err := errors.Join(h.server.Shutdown(ctx), h.gateway.Shutdown(ctx))
+	h.server, h.gateway = nil, nil
+	if err != nil {
+		return parley.Errorf(parley.Internal, "the gateway did not end in order: %v", err)
+	}
+	return nil
+}
+
+// close ends what is still open, in whatever state the house is.
+func (h *house) close() {
+	h.leave()
+	h.guests.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
+	defer cancel()
+	if h.server != nil {
+		h.server.Close()
+	}
+	if h.gateway != nil {
+		h.gateway.Shutdown(ctx)
+	}
+	h.listener.Close()
+	if err := h.journal.Close(); err != nil {
+		h.plan.log.Error("closing the journal", "error", err)
+	}
+}

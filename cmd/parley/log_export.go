@@ -1,0 +1,105 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+)
+
+func newLogExport(t *terminal, from *recordFlags) *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the whole record as JSON Lines that can be verified anywhere",
+		Long: `Write every record of a space, refusals and hashes included, and at the end the
+head of the chain. "parley log verify FILE" checks such a file without a gateway.`,
+		Example: `  parley log export --out demo.jsonl
+  parley log export --journal .parley/parley.db | gzip > demo.jsonl.gz`,
+		Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rec, err := from.open(cmd.Context(), t)
+			if err != nil {
+				return err
+			}
+			defer rec.close()
+			return writeOut(t, out, func(w io.Writer) error {
+				audit, err := rec.export(cmd.Context(), w)
+				if err == nil {
+					t.say("exported %s and %s of %s, head %s",
+						plural(int(audit.Envelopes), "envelope", "envelopes"), plural(int(audit.Refusals), "refusal", "refusals"),
+						clean(audit.Space), audit.Head)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVarP(&out, "out", "o", "", "write to this `FILE`, which appears when it is whole")
+	return cmd
+}
+
+// writeOut writes to a file, which is whole or not there, or to standard output
+// where no file is named.
+func writeOut(t *terminal, path string, write func(io.Writer) error) error {
+	if path == "" {
+		w := bufio.NewWriter(t.out)
+		return errors.Join(write(w), w.Flush())
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".parley-*")
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	defer os.Remove(f.Name()) // no longer there after the renaming
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		return errors.Join(err, f.Close())
+	}
+	if err := errors.Join(w.Flush(), f.Sync(), f.Close()); err != nil {
+		return cannotWrite(path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+func cannotWrite(path string, err error) error {
+	return parley.Errorf(parley.Unavailable, "%s cannot be written: %v", path, err)
+}
+
+func newLogHead(t *terminal, from *recordFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "head",
+		Short: "Print the end of the chain, to be kept elsewhere",
+		Long: `Print the head of the chain as INDEX:SEQ:HASH. Kept where nobody who can write the
+journal gets at it, it proves later that nothing up to here was changed or cut off:
+parley log verify --head HEAD.`,
+		Example: `  parley log head --json=false > head.txt
+  parley log verify --head "$(cat head.txt)"`,
+		Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			rec, err := from.open(cmd.Context(), t)
+			if err != nil {
+				return err
+			}
+			defer rec.close()
+			head, err := rec.head(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if t.asJSON() {
+				return t.writeValue(struct {
+					Head string `json:"head"`
+				}{head.String()})
+			}
+			_, err = fmt.Fprintln(t.out, head)
+			return err
+		},
+	}
+}

@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/journal/sqlite"
+)
+
+// record is where "parley log" reads: a gateway, or a journal file.
+type record interface {
+	// list returns envelopes as they were delivered.
+	list(ctx context.Context, q query) ([]jsontext.Value, error)
+	// one returns the envelope with this id.
+	one(ctx context.Context, id string) (jsontext.Value, error)
+	// thread returns what the correlation chain of an id reaches.
+	thread(ctx context.Context, id string) ([]jsontext.Value, error)
+	// export writes the whole record as package journal exports it, and checks
+	// it on the way.
+	export(ctx context.Context, w io.Writer) (journal.Audit, error)
+	// verify holds the chain against heads that were kept elsewhere.
+	verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error)
+	head(ctx context.Context) (journal.Head, error)
+	close() error
+}
+
+// query is what to list.
+type query struct {
+	after, before uint64
+	limit         int
+	newest        bool // newest first
+	from, to      string
+	kinds         []string
+	context       string
+	correlation   string
+	text          string
+	since, until  time.Time
+}
+
+func (q *query) values() url.Values {
+	v := url.Values{}
+	set := func(name, value string) {
+		if value != "" {
+			v.Set(name, value)
+		}
+	}
+	number := func(name string, n uint64) {
+		if n > 0 {
+			v.Set(name, strconv.FormatUint(n, 10))
+		}
+	}
+	number("after", q.after)
+	number("before", q.before)
+	number("limit", uint64(q.limit))
+	set("from", q.from)
+	set("to", q.to)
+	set("context", q.context)
+	set("correlation", q.correlation)
+	set("q", q.text)
+	if !q.since.IsZero() {
+		set("since", q.since.UTC().Format(time.RFC3339Nano))
+	}
+	if !q.until.IsZero() {
+		set("until", q.until.UTC().Format(time.RFC3339Nano))
+	}
+	if len(q.kinds) > 0 {
+		v["kind"] = q.kinds
+	}
+	set("order", "asc")
+	if q.newest {
+		set("order", "desc")
+	}
+	return v
+}
+
+func (q *query) journal() journal.Query {
+	j := journal.Query{
+		After: q.after, Before: q.before, Limit: q.limit, Newest: q.newest,
+		From: q.from, To: q.to, Kinds: q.kinds, Correlation: q.correlation,
+		Since: q.since, Until: q.until, Text: q.text,
+	}
+	if q.context != "" {
+		j.Contexts = []string{q.context}
+	}
+	return j
+}
+
+// gatewayRecord reads over HTTP.
+type gatewayRecord struct{ api }
+
+// maxPage is how many envelopes are asked for at once.
+const maxPage = 500
+
+func (g *gatewayRecord) list(ctx context.Context, q query) ([]jsontext.Value, error) {
+	var all []jsontext.Value
+	for want := q.limit; ; {
+		q.limit = maxPage
+		if want > 0 {
+			q.limit = min(maxPage, want-len(all))
+		}
+		page, err := g.get(ctx, "/envelopes", q.values())
+		if err != nil {
+			return nil, err
+		}
+		got := items(page)
+		all = append(all, got...)
+		if len(got) == 0 || want > 0 && len(all) >= want || parley.Member(page, "next") == nil {
+			return all, nil
+		}
+		if last := seqOf(got[len(got)-1]); q.newest {
+			q.before = last
+		} else {
+			q.after = last
+		}
+	}
+}
+
+func seqOf(wire jsontext.Value) uint64 {
+	n, _ := strconv.ParseUint(string(parley.Member(wire, "seq")), 10, 64)
+	return n
+}
+
+func (g *gatewayRecord) one(ctx context.Context, id string) (jsontext.Value, error) {
+	return g.get(ctx, pathOf("/envelopes/%s", id), nil)
+}
+
+func (g *gatewayRecord) thread(ctx context.Context, id string) ([]jsontext.Value, error) {
+	list, err := g.get(ctx, pathOf("/envelopes/%s/chain", id), nil)
+	return items(list), err
+}
+
+func (g *gatewayRecord) export(ctx context.Context, w io.Writer) (journal.Audit, error) {
+	resp, err := g.do(ctx, "GET", "/journal", nil, nil)
+	if err != nil {
+		return journal.Audit{}, err
+	}
+	defer resp.Body.Close()
+	audit, err := journal.VerifyExport(io.TeeReader(resp.Body, w))
+	if err != nil {
+		// What does not hold is exported all the same, to be looked at.
+		_, copyErr := io.Copy(w, resp.Body)
+		err = errors.Join(err, copyErr)
+	}
+	return audit, err
+}
+
+func (g *gatewayRecord) verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error) {
+	resp, err := g.do(ctx, "GET", "/journal", nil, nil)
+	if err != nil {
+		return journal.Audit{}, err
+	}
+	defer resp.Body.Close()
+	return journal.VerifyExport(resp.Body, kept...)
+}
+
+func (g *gatewayRecord) head(ctx context.Context) (journal.Head, error) {
+	v, err := g.get(ctx, "/journal/head", nil)
+	if err != nil {
+		return journal.Head{}, err
+	}
+	text, _ := parley.MemberString(v, "head")
+	return journal.ParseHead(text)
+}
+
+func (g *gatewayRecord) close() error { return nil }
+
+// fileRecord reads a journal file, which a gateway may be writing meanwhile.
+type fileRecord struct {
+	journal *sqlite.Journal
+	reader  journal.Reader
+	space   string
+}
+
+// openFile opens a journal. Where no space was named, its only one is meant.
+func openFile(ctx context.Context, path, space string) (*fileRecord, error) {
+	j, err := sqlite.Open(ctx, sqlite.Options{Path: path, ReadOnly: true})
+	if err != nil {
+		return nil, err
+	}
+	spaces, err := j.Spaces(ctx)
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	if space == "" {
+		space = defaultSpace
+		if len(spaces) == 1 {
+			space = spaces[0]
+		}
+	}
+	if !slices.Contains(spaces, space) {
+		err := parley.Errorf(parley.NotFound, "the journal %s has no space %s", path, space).
+			WithHint("it has: %s", strings.Join(spaces, ", "))
+		return nil, errors.Join(err, j.Close())
+	}
+	r, err := j.Reader(ctx, space)
+	if err != nil {
+		return nil, errors.Join(err, j.Close())
+	}
+	return &fileRecord{j, r, space}, nil
+}
+
+func (f *fileRecord) list(ctx context.Context, q query) ([]jsontext.Value, error) {
+	var all []jsontext.Value
+	for r, err := range f.reader.Read(ctx, q.journal()) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r.Wire())
+	}
+	return all, nil
+}
+
+func (f *fileRecord) one(ctx context.Context, id string) (jsontext.Value, error) {
+	for r, err := range f.reader.Read(ctx, journal.Query{ID: id, Limit: 1}) {
+		if err != nil {
+			return nil, err
+		}
+		return r.Wire(), nil
+	}
+	return nil, parley.Errorf(parley.NotFound, "nothing here has the id %.130q", id)
+}
+
+// maxThread is how long a chain may be, as over HTTP.
+const maxThread = 1_000
+
+func (f *fileRecord) thread(ctx context.Context, id string) ([]jsontext.Value, error) {
+	records, _, err := journal.Thread(ctx, f.reader, id, maxThread)
+	var all []jsontext.Value
+	for _, r := range records {
+		all = append(all, r.Wire())
+	}
+	return all, err
+}
+
+func (f *fileRecord) export(ctx context.Context, w io.Writer) (journal.Audit, error) {
+	audit, broken := f.verify(ctx)
+	_, err := journal.Export(w, f.space, f.reader.Read(ctx, journal.Query{Chain: true}))
+	return audit, errors.Join(err, broken)
+}
+
+func (f *fileRecord) verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error) {
+	return journal.Verify(ctx, f.space, f.reader, kept...)
+}
+
+func (f *fileRecord) head(ctx context.Context) (journal.Head, error) {
+	b, err := f.reader.Bounds(ctx)
+	return b.Head, err
+}
+
+func (f *fileRecord) close() error { return f.journal.Close() }
+
+// recordFlags say where to read.
+type recordFlags struct {
+	target
+	journal string
+}
+
+func (f *recordFlags) add(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	f.addFlags(flags)
+	flags.StringVar(&f.journal, "journal", "", "read the journal `FILE`, also while no gateway runs")
+}
+
+// open finds the record that the flags name.
+func (f *recordFlags) open(ctx context.Context, t *terminal) (record, error) {
+	if f.journal != "" {
+		return openFile(ctx, f.journal, f.spaceNamed())
+	}
+	a, err := f.target.open(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	return &gatewayRecord{*a}, nil
+}

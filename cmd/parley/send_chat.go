@@ -1,0 +1,41 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+)
+
+func newSendChat(s *sender) *cobra.Command {
+	var to, on []string
+	var context string
+	cmd := &cobra.Command{
+		Use:   "chat TEXT…",
+		Short: "Say something",
+		Long:  `Say something, to everybody or to those named with --to. "-" reads the text from standard input.`,
+		Example: `  parley send chat "good morning"
+  parley send chat --to agent propose again`,
+		Args: arguments(1, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			text := strings.Join(args, " ")
+			if text == "-" {
+				var err error
+				if text, err = s.readText("-"); err != nil {
+					return err
+				}
+			}
+			return s.post(cmd.Context(), &parley.Envelope{
+				ID: client.NewID(), To: to, Kind: parley.KindChat, Context: contextFlag(context),
+				Correlation: parley.CorrelateWith(on...),
+				Payload:     members{{"text", quote(text)}}.object(),
+			})
+		},
+	}
+	cmd.Flags().StringSliceVar(&to, "to", nil, "only for these `IDS`")
+	cmd.Flags().StringSliceVar(&on, "on", nil, "about the envelopes or contexts with these `IDS`")
+	cmd.Flags().StringVar(&context, "context", "", "in the context `ID[:TYPE]`")
+	return cmd
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+)
+
+func newSendRequest(s *sender) *cobra.Command {
+	var call callFlags
+	var inContext string
+	cmd := &cobra.Command{
+		Use:   "request TARGET TOOL [key=value…]",
+		Short: "Call a tool, and print the result",
+		Long: `Call a tool of a participant, or make another request with METHOD --params, wait for
+the answer and print it. An answer that says that the call failed is exit code 1.`,
+		Example: `  parley send request files read_file path=hello.txt
+  parley send request files tools/list`,
+		Args: arguments(2, -1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ctx := cmd.Context()
+			method, params, err := call.call(s, args[1], args[2:])
+			if err != nil {
+				return err
+			}
+			var opts []client.SendOption
+			if inContext != "" {
+				opts = append(opts, client.InContext(contextFlag(inContext)))
+			}
+			room, err := s.join(ctx)
+			if err != nil {
+				return err
+			}
+			defer room.Close()
+			reply, err := room.Request(ctx, args[0], method, params, opts...)
+			if err != nil {
+				return callError(err)
+			}
+			return s.printOutcome(reply.Envelope)
+		},
+	}
+	call.add(cmd)
+	cmd.Flags().StringVar(&inContext, "context", "", "in the context `ID[:TYPE]`")
+	return cmd
+}
+
+// callError gives what the one who was asked says went wrong a code.
+func callError(err error) error {
+	if rpc, ok := errors.AsType[*client.RPCError](err); ok {
+		return parley.Errorf(callFailed, "%s", rpc.Error())
+	}
+	return err
+}

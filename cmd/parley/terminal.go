@@ -1,0 +1,120 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/term"
+)
+
+// terminal is where a verb reads and speaks.
+type terminal struct {
+	in       io.Reader
+	out, err io.Writer
+
+	outTTY, errTTY bool // whether somebody looks at it
+	colours        bool // whether colours are wanted where somebody does
+
+	json choice // --json
+}
+
+func systemTerminal() *terminal {
+	return &terminal{
+		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		outTTY:  term.IsTerminal(int(os.Stdout.Fd())),
+		errTTY:  term.IsTerminal(int(os.Stderr.Fd())),
+		colours: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb",
+	}
+}
+
+// asJSON reports whether to write JSON Lines: where it was asked for, else
+// wherever nobody looks.
+func (t *terminal) asJSON() bool {
+	if t.json.set {
+		return t.json.value
+	}
+	return !t.outTTY
+}
+
+// palette is for what goes to out.
+func (t *terminal) palette() palette { return palette{t.outTTY && t.colours} }
+
+func (t *terminal) errPalette() palette { return palette{t.errTTY && t.colours} }
+
+// width is how many columns out has; 0 where nobody looks.
+func (t *terminal) width() int {
+	f, ok := t.out.(*os.File)
+	if !ok || !t.outTTY {
+		return 0
+	}
+	columns, _, err := term.GetSize(int(f.Fd()))
+	if err != nil {
+		return 0
+	}
+	return columns
+}
+
+// say writes a line for people to err, where it is in nobody's way.
+func (t *terminal) say(format string, args ...any) {
+	fmt.Fprintf(t.err, format+"\n", args...)
+}
+
+// writeJSON writes one JSON value as one line. Where somebody looks, what a
+// terminal might obey is written as an escape, which means the same.
+func (t *terminal) writeJSON(v jsontext.Value) error {
+	if bytes.ContainsAny(v, "\r\n") {
+		v = v.Clone()
+		if err := v.Compact(); err != nil {
+			return fmt.Errorf("writing JSON: %w", err)
+		}
+	}
+	w := bufio.NewWriter(t.out)
+	if t.outTTY {
+		writeEscaped(w, v)
+	} else {
+		w.Write(v)
+	}
+	w.WriteByte('\n')
+	return w.Flush()
+}
+
+// writeEscaped escapes every character that is not shown as itself. Outside of
+// ASCII, JSON has characters in strings only, where an escape may stand.
+func writeEscaped(w *bufio.Writer, v jsontext.Value) {
+	for i := 0; i < len(v); {
+		r, size := utf8.DecodeRune(v[i:])
+		switch {
+		case r == 0x7f || r > 0x7f && !shown(r):
+			for _, unit := range utf16Units(r) {
+				fmt.Fprintf(w, `\u%04x`, unit)
+			}
+		default:
+			w.Write(v[i : i+size])
+		}
+		i += size
+	}
+}
+
+// choice is a flag that may be yes, no, or not said.
+type choice struct{ set, value bool }
+
+func (c *choice) String() string {
+	if !c.set {
+		return ""
+	}
+	return strconv.FormatBool(c.value)
+}
+
+func (c *choice) Set(s string) (err error) {
+	c.set = true
+	c.value, err = strconv.ParseBool(s)
+	return err
+}
+
+func (c *choice) Type() string { return "bool" }

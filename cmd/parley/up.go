@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley/internal/config"
+)
+
+// upFlags say what to start.
+type upFlags struct {
+	config  string
+	listen  string
+	data    string
+	urlFile string
+	level   slog.Level
+}
+
+func newUp(t *terminal) *cobra.Command {
+	flags := upFlags{level: slog.LevelWarn}
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a gateway, with its spaces and bridges",
+		Long: `Start a gateway as parley.yaml of the current folder says, or the file that is
+named. Without either: a demo space with a file tool on a scratch folder and a
+small agent that proposes something. The demo keeps its state in ` + demoDir + ` below the
+current folder, and so remembers what was proposed when it starts again.
+
+Ctrl-C ends it once everything that was accepted is on record and delivered; a second
+one ends it at once.`,
+		Example: `  parley up
+  parley up --config parley.yaml --listen 127.0.0.1:7800`,
+		Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			plan, err := flags.plan(t)
+			if err != nil {
+				return err
+			}
+			return runUp(cmd.Context(), t, plan)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&flags.config, "config", "c", "", "the configuration `FILE` (else "+configName+", if there is one)")
+	f.StringVar(&flags.listen, "listen", "", "`HOST:PORT` in place of the configured one; port 0 is any that is free")
+	f.StringVar(&flags.data, "data", demoDir, "the demo's `FOLDER`")
+	f.StringVar(&flags.urlFile, "url-file", "", "write the gateway's URL to this `FILE` once it listens (the demo: FOLDER/url)")
+	f.TextVar(&flags.level, "log-level", flags.level, "debug, info, warn or error")
+	return cmd
+}
+
+// plan is what is going to run.
+type plan struct {
+	config  *config.Config
+	demo    *demoPlan // nil with a configuration
+	urlFile string
+	log     *slog.Logger
+}
+
+// plan decides between a configuration and the demo.
+func (f *upFlags) plan(t *terminal) (*plan, error) {
+	p := &plan{urlFile: f.urlFile, log: slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: f.level}))}
+	path := f.config
+	if path == "" {
+		if _, err := os.Stat(configName); err == nil {
+			path = configName
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("looking for %s: %w", configName, err)
+		}
+	}
+	var err error
+	if path != "" {
+		p.config, err = loadConfig(path)
+	} else {
+		p.demo, err = openDemo(f.data)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.demo != nil {
+		p.config = p.demo.config
+		if p.urlFile == "" {
+			p.urlFile = filepath.Join(f.data, "url")
+		}
+	}
+	for _, w := range p.config.Warnings {
+		writeProblem(t.err, w, path+": warning")
+	}
+	if f.listen != "" {
+		p.config.Listen = f.listen
+	}
+	return p, nil
+}
+
+// runUp starts everything, waits, and ends everything in the other order.
+func runUp(ctx context.Context, t *terminal, p *plan) error {
+	h, err := openHouse(ctx, p)
+	if err != nil {
+		return err
+	}
+	defer h.close()
+	if err := h.open(ctx); err != nil {
+		return err
+	}
+	a := &announcer{t: t, house: h}
+	if err := a.listening(); err != nil {
+		return err
+	}
+	guests := h.invite(ctx)
+	//BRIDGE h.bridge(guests, a)
+	h.play(guests, a)
+	return h.serve(ctx, a)
+}
