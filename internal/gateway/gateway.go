@@ -26,7 +26,8 @@ type Gateway struct {
 	tokens  map[TokenHash][]identity
 	readers chan struct{} // one for each connection that reads the journal
 	metrics *metrics
-	api     *api
+	guard   *originGuard
+	cookies *sessions
 
 	tick    atomic.Int64 // seconds that the sweeper has counted
 	closing atomic.Bool
@@ -55,12 +56,12 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		tokens:  make(map[TokenHash][]identity),
 		readers: make(chan struct{}, journalReads),
 		metrics: newMetrics(),
+		cookies: newSessions(mostSessions),
 	}
-	guard, err := newOriginGuard(opts.Hosts, opts.Origins)
-	if err != nil {
+	var err error
+	if g.guard, err = newOriginGuard(opts.Hosts, opts.Origins); err != nil {
 		return nil, err
 	}
-	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: make(readSlots, apiReads)}
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, s := range opts.Spaces {
 		if s.Rules.Name == "" || g.rooms[s.Rules.Name] != nil {
@@ -206,9 +207,10 @@ func (g *Gateway) Ready(ctx context.Context) error {
 // Handler serves everything that the gateway offers over HTTP.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /ws", g.api.withToken(serveWS))
-	g.api.register(mux)
-	return g.api.wrap(mux)
+	a := &api{g: g, guard: g.guard, sessions: g.cookies, metrics: g.metrics, reads: make(readSlots, apiReads)}
+	mux.Handle("GET /ws", a.withToken(serveWS))
+	a.register(mux)
+	return a.wrap(mux)
 }
 
 // Server is an HTTP server for a gateway's handler, with the bounds that keep
