@@ -26,8 +26,7 @@ type Gateway struct {
 	tokens  map[TokenHash][]identity
 	readers chan struct{} // one for each connection that reads the journal
 	metrics *metrics
-	guard   *originGuard
-	cookies *sessions
+	api     *api
 
 	tick    atomic.Int64 // seconds that the sweeper has counted
 	closing atomic.Bool
@@ -56,12 +55,12 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		tokens:  make(map[TokenHash][]identity),
 		readers: make(chan struct{}, journalReads),
 		metrics: newMetrics(),
-		cookies: newSessions(mostSessions),
 	}
-	var err error
-	if g.guard, err = newOriginGuard(opts.Hosts, opts.Origins); err != nil {
+	guard, err := newOriginGuard(opts.Hosts, opts.Origins)
+	if err != nil {
 		return nil, err
 	}
+	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: make(readSlots, apiReads)}
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, s := range opts.Spaces {
 		if s.Rules.Name == "" || g.rooms[s.Rules.Name] != nil {
@@ -207,10 +206,9 @@ func (g *Gateway) Ready(ctx context.Context) error {
 // Handler serves everything that the gateway offers over HTTP.
 func (g *Gateway) Handler() http.Handler {
 	mux := http.NewServeMux()
-	a := &api{g: g, guard: g.guard, sessions: g.cookies, metrics: g.metrics, reads: make(readSlots, apiReads)}
-	mux.Handle("GET /ws", a.withToken(serveWS))
-	a.register(mux)
-	return a.wrap(mux)
+	mux.Handle("GET /ws", g.api.withToken(serveWS))
+	g.api.register(mux)
+	return g.api.wrap(mux)
 }
 
 // Server is an HTTP server for a gateway's handler, with the bounds that keep
