@@ -2,10 +2,12 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -99,6 +101,7 @@ func (q *Query) values() url.Values {
 	if q.Descending {
 		v.Set("order", "desc")
 	}
+	v.Set("limit", strconv.Itoa(min(cmp.Or(q.Limit, pageSize), pageSize)))
 	return v
 }
 
@@ -146,8 +149,9 @@ func (a *API) Envelopes(ctx context.Context, q *Query) iter.Seq2[*parley.Envelop
 	return decoded(limited(a.list(ctx, q.values(), q, "envelopes"), q.Limit))
 }
 
-// Chain is everything that the envelope's correlations reach, both ways, in its
-// order: from reasoning to proposal to decision to call to result.
+// Chain is what the correlations of an envelope, or of a context, reach, both
+// ways, in the space's order: from reasoning to proposal to decision to call to
+// result. A gateway may end a long one early.
 func (a *API) Chain(ctx context.Context, id string) ([]*parley.Envelope, error) {
 	var chain []*parley.Envelope
 	for e, err := range decoded(a.list(ctx, url.Values{}, nil, "envelopes", id, "chain")) {
@@ -159,7 +163,7 @@ func (a *API) Chain(ctx context.Context, id string) ([]*parley.Envelope, error) 
 	return chain, nil
 }
 
-// Participants are those of the space.
+// Participants are all whom the space knows; Present says who is connected.
 func (a *API) Participants(ctx context.Context) ([]Participant, error) {
 	var list []Participant
 	for v, err := range a.list(ctx, url.Values{}, nil, "participants") {
@@ -173,10 +177,7 @@ func (a *API) Participants(ctx context.Context) ([]Participant, error) {
 
 // Proposals are those in a state; the empty one is all.
 func (a *API) Proposals(ctx context.Context, state ProposalState) ([]ProposalRecord, error) {
-	q := url.Values{}
-	if state != "" {
-		q.Set("state", string(state))
-	}
+	q := url.Values{"state": {cmp.Or(string(state), "all")}}
 	var list []ProposalRecord
 	for v, err := range a.list(ctx, q, nil, "proposals") {
 		if err != nil {
@@ -244,21 +245,14 @@ func (a *API) list(ctx context.Context, values url.Values, q *Query, parts ...st
 		cursor = "before"
 	}
 	return func(yield func(jsontext.Value, error) bool) {
-		left := 0
-		if q != nil {
-			left = q.Limit
-		}
+		values := maps.Clone(values)
 		for {
-			if left > 0 {
-				values.Set("limit", strconv.Itoa(min(left, pageSize)))
-			}
 			page, err := a.get(ctx, values, parts...)
 			if err != nil {
 				yield(nil, err)
 				return
 			}
 			for item := range parley.Elements(parley.Member(page, "items")) {
-				left--
 				if !yield(item, nil) {
 					return
 				}

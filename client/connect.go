@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -78,7 +77,7 @@ func (r *Room) connect(ctx context.Context, at *parley.Position) (*websocket.Con
 	w, err := readFirst(ctx, conn)
 	if err != nil {
 		conn.CloseNow()
-		return nil, nil, err
+		return nil, nil, connectError(r.where, err)
 	}
 	return conn, w, nil
 }
@@ -89,10 +88,8 @@ var errDialTimeout = errors.New("no welcome in time")
 func readFirst(ctx context.Context, conn *websocket.Conn) (*parley.Envelope, error) {
 	typ, data, err := conn.Read(ctx)
 	switch {
-	case err != nil && ctx.Err() != nil:
-		return nil, fmt.Errorf("client: waiting for the welcome: %w", context.Cause(ctx))
 	case err != nil:
-		return nil, fmt.Errorf("client: waiting for the welcome: %w", err)
+		return nil, cmp.Or(context.Cause(ctx), err)
 	case typ != websocket.MessageText:
 		return nil, errNoWelcome
 	}
@@ -262,6 +259,9 @@ func (e *unreachable) Error() string   { return e.problem.Error() }
 func (e *unreachable) Unwrap() []error { return []error{e.problem, e.cause} }
 
 func connectError(where endpoint, cause error) error {
+	if _, ok := errors.AsType[*parley.Error](cause); ok {
+		return cause
+	}
 	problem := parley.Errorf(parley.Unavailable, "cannot reach the gateway at %s: %v", where, innermost(cause)).
 		WithHint("is it running, and is this its address?")
 	return &unreachable{problem, cause}

@@ -165,6 +165,8 @@ func (o *Options) check() error {
 		return parley.Errorf(parley.InvalidArgument, "Buffer and Concurrency cannot be negative")
 	case o.Routing != "" && o.Routing != RoutingAll && o.Routing != RoutingDirected:
 		return parley.Errorf(parley.InvalidArgument, "Routing %q is neither %q nor %q", o.Routing, RoutingAll, RoutingDirected)
+	case o.After != nil && o.After.Epoch == "":
+		return parley.Errorf(parley.InvalidArgument, "After has no epoch: a position is both")
 	case strings.ContainsAny(o.Token, "\r\n"):
 		return parley.Errorf(parley.InvalidArgument, "the token has a line break").WithHint("trim what was read from a file")
 	}

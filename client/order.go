@@ -26,32 +26,32 @@ func (o *order) after() *parley.Position {
 // history. It returns what is missing, or nil.
 func (o *order) join(after *parley.Position, history int, w *Welcome) *Gap {
 	first := !o.joined
-	defer func() {
-		if first {
-			o.began = o.resume
-		}
-	}()
 	o.joined, o.told = true, w.History.Last
 	if first {
 		o.live = w.History.Last
 	}
+	gap := o.place(after, history, w)
+	if first {
+		o.began = o.resume
+	}
+	return gap
+}
+
+func (o *order) place(after *parley.Position, history int, w *Welcome) *Gap {
+	h := w.History
 	if after == nil {
 		o.start(history, w)
 		return nil
 	}
-	h := w.History
-	sameEpoch := after.Epoch == "" || after.Epoch == h.Epoch
 	switch {
-	case !sameEpoch || h.Last < after.Seq: // positions of ours mean nothing here
+	case after.Epoch != h.Epoch || h.Last < after.Seq: // positions of ours mean nothing here
 		o.floor, o.live = 0, h.Last
 		o.resume = parley.Position{Epoch: h.Epoch, Seq: h.Last}
-	case h.Gap: // what is left is sent
-		o.floor = after.Seq
-		o.resume = parley.Position{Epoch: h.Epoch, Seq: after.Seq}
-	default:
-		o.floor = after.Seq
-		o.resume = parley.Position{Epoch: h.Epoch, Seq: after.Seq}
-		return nil
+	default: // also with a gap: what is left of it is sent
+		o.floor, o.resume = after.Seq, *after
+		if !h.Gap {
+			return nil
+		}
 	}
 	return &Gap{After: *after, Next: parley.Position{Epoch: h.Epoch, Seq: h.Last}}
 }

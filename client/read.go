@@ -186,6 +186,7 @@ func (r *Room) presence(e *parley.Envelope) {
 	p := readParticipant(parley.Member(e.Payload, "participant"))
 	switch text(e.Payload, "event") {
 	case "join":
+		p.Present = true
 		r.here[p.ID] = p
 	case "leave":
 		delete(r.here, p.ID)

@@ -22,6 +22,7 @@ type Welcome struct {
 type Participant struct {
 	ID           string
 	Capabilities parley.Capabilities // what it may send
+	Present      bool                // has a connection
 }
 
 // Space is what a newcomer learns of the space.
@@ -57,8 +58,11 @@ type History struct {
 // or of another type count as not told.
 func readWelcome(payload jsontext.Value) Welcome {
 	w := Welcome{You: readParticipant(parley.Member(payload, "you"))}
-	for p := range parley.Elements(parley.Member(payload, "participants")) {
-		w.Participants = append(w.Participants, readParticipant(p))
+	w.You.Present = true
+	for v := range parley.Elements(parley.Member(payload, "participants")) {
+		p := readParticipant(v)
+		p.Present = true
+		w.Participants = append(w.Participants, p)
 	}
 	w.Total = max(int(number(payload, "participants_total")), len(w.Participants))
 	w.Space = readSpace(parley.Member(payload, "space"))
@@ -71,7 +75,7 @@ func readWelcome(payload jsontext.Value) Welcome {
 }
 
 func readParticipant(v jsontext.Value) Participant {
-	p := Participant{ID: text(v, "id")}
+	p := Participant{ID: text(v, "id"), Present: parley.Member(v, "present").Kind() == 't'}
 	for el := range parley.Elements(parley.Member(v, "capabilities")) {
 		var c parley.Capability
 		if c.UnmarshalJSON(el) == nil { // what a newer gateway knows is the gateway's to judge
