@@ -17,8 +17,9 @@ const (
 )
 
 // ErrServerGone is what every call gets that was in flight when the server
-// died, and every call after that. The error that wraps it says why. Whether
-// the server had begun to act on the call is not known.
+// died, and every call after that; over HTTP also a call whose own connection
+// broke, while the next may fare better. The error that wraps it says why.
+// Whether the server had begun to act on the call is not known.
 var ErrServerGone = errors.New("the MCP server is gone")
 
 // ErrSessionLost is an [ErrServerGone] of a server over HTTP that refused a

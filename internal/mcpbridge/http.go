@@ -33,6 +33,8 @@ const (
 	versionHeader = "Mcp-Protocol-Version"
 )
 
+var errBroke = errors.New("its connection broke before the answer")
+
 // streamable is the link to a server over Streamable HTTP.
 type streamable struct {
 	sink   sink
@@ -126,6 +128,7 @@ func (l *streamable) exchange(ctx context.Context, id int64, msg []byte) {
 	case err == nil:
 		err = fmt.Errorf("%w: it came back without one", ErrBadAnswer)
 	case ctx.Err() != nil:
+	case errors.Is(err, errBroke): // this connection did; whether others do, they will tell
 	case errors.Is(err, ErrServerGone):
 		l.sink.fail(err)
 	}
@@ -210,7 +213,7 @@ func (l *streamable) readBody(resp *http.Response) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(l.max)+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%w: it broke off: %w", ErrBadAnswer, err)
+		return nil, gone(errBroke)
 	case len(body) > l.max:
 		return nil, fmt.Errorf("%w: more than %d bytes", ErrBadAnswer, l.max)
 	}
@@ -239,11 +242,11 @@ func (l *streamable) follow(ctx context.Context, id int64, resp *http.Response) 
 		case errors.Is(err, errTooLong):
 			return fmt.Errorf("%w: %w", ErrBadAnswer, err)
 		case at.id == "":
-			return fmt.Errorf("%w: the connection broke before the answer", ErrBadAnswer)
+			return gone(errBroke)
 		case at.id != before:
 			tries = 0
 		case tries >= resumptions:
-			return fmt.Errorf("%w: the connection broke before the answer, and could not be resumed", ErrBadAnswer)
+			return gone(fmt.Errorf("%w, and could not be resumed", errBroke))
 		}
 		if resp, err = l.resume(ctx, &at); err != nil {
 			return err

@@ -121,7 +121,7 @@ func TestHTTPServerDies(t *testing.T) {
 	<-blocking
 	srv.Listener.Close()
 	srv.CloseClientConnections()
-	if err := <-ended; !errors.Is(err, ErrBadAnswer) || !strings.Contains(err.Error(), "broke") {
+	if err := <-ended; !errors.Is(err, ErrServerGone) || !strings.Contains(err.Error(), "broke") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := callTool(t.Context(), u, "echo", ""); !errors.Is(err, ErrServerGone) {
@@ -263,7 +263,7 @@ func TestHTTPAnswers(t *testing.T) {
 		{method: "garbage-event", want: `{}`},
 		{method: "slash", want: `{}`},
 		{method: "resumable", want: `{"last":"7"}`},
-		{method: "cut", err: ErrBadAnswer, text: "the connection broke"},
+		{method: "cut", err: ErrServerGone, text: "connection broke before the answer"},
 		{method: "endless-event", err: ErrBadAnswer, text: "too long"},
 		{method: "long", err: ErrBadAnswer, text: "more than 65536 bytes"},
 		{method: "accepted", err: ErrBadAnswer, text: "without one"},

@@ -52,7 +52,10 @@ func testServer(t testing.TB, kind string) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Server{Command: exe, Env: map[string]string{serverEnv: kind}}
+	return Server{Command: exe, Env: map[string]string{
+		serverEnv:    kind,
+		"GOCOVERDIR": t.TempDir(), // without it a covered binary complains
+	}}
 }
 
 func open(t testing.TB, s Server, o *Options) *Upstream {
@@ -86,6 +89,7 @@ func sdkServer(stop <-chan struct{}) *mcp.Server {
 		return "", nil
 	})
 	tool("block", func(ctx context.Context, req *mcp.CallToolRequest, _ string) (string, error) {
+		//lint:ignore SA1019 servers log, and will for years
 		_ = req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "blocking"})
 		select {
 		case <-ctx.Done():

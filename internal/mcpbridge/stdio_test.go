@@ -343,6 +343,18 @@ func TestStderr(t *testing.T) {
 	}
 }
 
+// One hop, without the room: the server answers at once.
+func BenchmarkCall(b *testing.B) {
+	u := open(b, testServer(b, "raw"), nil)
+	params := jsontext.Value(`{"name":"echo","arguments":{"text":"hello"},"_meta":{"progressToken":1}}`)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := u.Call(b.Context(), "test/raw", params, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 func TestEnvironmentIsNotInherited(t *testing.T) {
 	t.Setenv("YOU_TOKEN", "secret")
 	t.Setenv("LC_TIME", "C")
