@@ -246,7 +246,7 @@ func (b *Bridge) failure(err error) error {
 	switch {
 	case errors.Is(err, ErrSessionLost):
 		return &client.RPCError{Code: CodeServerGone, Message: err.Error()} // it did not look at the call
-	case errors.Is(err, ErrServerGone):
+	case errors.Is(err, ErrServerGone), errors.Is(err, ErrBadAnswer):
 		return &client.RPCError{
 			Code: CodeServerGone, Message: err.Error() + "; whether it acted on the call is not known",
 			Data: jsontext.Value(`{"code":"` + OutcomeUnknown + `"}`),
