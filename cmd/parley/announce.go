@@ -18,8 +18,8 @@ type announcer struct {
 	t     *terminal
 	house *house
 
-	mu    sync.Mutex // one line at a time
-	ready map[bridgeName]bool
+	mu    sync.Mutex          // one line at a time
+	known map[bridgeName]bool // servers that were told of
 }
 
 // event is a line of --json.
@@ -85,29 +85,43 @@ func (a *announcer) proposed(id string) {
 
 // bridged says that an MCP server can be called.
 func (a *announcer) bridged(name bridgeName) {
-	a.mu.Lock()
-	again := a.ready[name]
-	if a.ready == nil {
-		a.ready = map[bridgeName]bool{}
-	}
-	a.ready[name] = true
-	a.mu.Unlock()
 	text := "is ready"
-	if again {
+	if a.note(name) {
 		text = "is ready again"
 	}
 	p := a.t.palette()
 	a.tell(event{Event: "ready", Space: name.space, Who: name.id}, p.good("✓")+" "+p.name(name.id)+" "+text)
 }
 
+// note remembers that a server was told of, and whether it was before.
+func (a *announcer) note(name bridgeName) (known bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known == nil {
+		a.known = map[bridgeName]bool{}
+	}
+	known = a.known[name]
+	a.known[name] = true
+	return known
+}
+
 // unbridged says that an MCP server cannot be called, and what happens next.
 func (a *announcer) unbridged(name bridgeName, err error, retry time.Duration) {
-	e, p := asError(err), a.t.palette()
-	line := fmt.Sprintf("%s %s: %s; the gateway goes on, next try in %s",
-		p.bad("✗"), p.name(name.id), clean(e.Error()), retry.Round(100*time.Millisecond))
-	lines := []string{line}
+	a.note(name)
+	a.fault(name, err, fmt.Sprintf("; next try in %s", retry.Round(100*time.Millisecond)))
+}
+
+// gone says that an MCP server does not come back.
+func (a *announcer) gone(name bridgeName, err error) { a.fault(name, err, "; it does not come back") }
+
+func (a *announcer) fault(name bridgeName, err error, then string) {
+	e, p := explain(err), a.t.palette()
+	lines := []string{p.bad("✗") + " " + p.name(name.id) + ": " + clean(e.Error()) + then}
+	if a.house != nil {
+		lines[0] += "; the gateway goes on"
+	}
 	if e.Hint != "" {
-		lines = append(lines, p.dim("  hint: ")+clean(e.Hint))
+		lines = append(lines, "  "+p.dim("hint:")+" "+clean(e.Hint))
 	}
 	a.tell(event{Event: "failed", Space: name.space, Who: name.id, Error: clean(e.Error()), Hint: clean(e.Hint)}, lines...)
 }

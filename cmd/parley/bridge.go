@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
 	"github.com/parleyhq/parley/internal/mcpbridge"
 )
@@ -27,4 +30,54 @@ func reveal(secrets map[string]config.Secret) map[string]string {
 		plain[name] = s.Reveal()
 	}
 	return plain
+}
+
+// clientInfo is how bridges introduce themselves to MCP servers.
+func clientInfo() *mcpbridge.Options {
+	return &mcpbridge.Options{
+		ClientInfo: members{{"name", quote("parley")}, {"version", quote(readVersion().Version)}}.object(),
+	}
+}
+
+// bridge takes every configured MCP server into its space. One that cannot be
+// started is tried again and again; the gateway goes on.
+func (h *house) bridge(ctx context.Context, a *announcer) {
+	for name, s := range config.Sorted(h.plan.config.Spaces) {
+		for id, m := range config.Sorted(s.MCPServers) {
+			h.bridgeOne(ctx, a, bridgeName{name, id}, bridgeServer(m))
+		}
+	}
+}
+
+func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, server mcpbridge.Server) {
+	log := h.plan.log.With("space", name.space, "bridge", name.id)
+	connect := clientInfo()
+	connect.Log = log
+	connect.OnStderr = func(line string) { log.Info("the server says", "stderr", line) }
+	b := mcpbridge.NewBridge(server, mcpbridge.Join{
+		URL: h.url, Token: h.tokens[name], Space: name.space, Connect: connect, Log: log,
+		OnJoin: func(string) {
+			a.bridged(name)
+			h.oneTried()
+		},
+		OnState: func(s mcpbridge.State) {
+			if s.Phase == mcpbridge.Failed {
+				a.unbridged(name, s.Err, s.RetryIn)
+				h.oneTried()
+			}
+		},
+	})
+	h.guests.Go(func() {
+		if err := b.Run(ctx); err != nil {
+			a.gone(name, err)
+		}
+	})
+}
+
+// explain gives a failure of a bridge a code, if it has none.
+func explain(err error) *parley.Error {
+	if e := asError(err); e.Code != parley.Internal {
+		return e
+	}
+	return parley.Errorf(parley.Unavailable, "%v", err)
 }

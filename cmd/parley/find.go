@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +49,14 @@ func findEnvelope(ctx context.Context, rec record, name string) (string, error) 
 	list, err := rec.list(ctx, query{limit: recent, newest: true})
 	if err != nil {
 		return "", err
+	}
+	// Who types the beginning of an id has it from a proposal, mostly.
+	proposals := slices.DeleteFunc(slices.Clone(list), func(wire jsontext.Value) bool {
+		kind, _ := parley.MemberString(wire, "kind")
+		return parley.SplitKind(kind).Type != parley.TypeProposal
+	})
+	if id, err := pick(name, proposals); err == nil && id != "" {
+		return id, nil
 	}
 	return pick(name, list)
 }

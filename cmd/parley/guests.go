@@ -23,6 +23,11 @@ func (h *house) play(ctx context.Context, a *announcer) {
 		return
 	}
 	h.guests.Go(func() {
+		select {
+		case <-h.tried: // so that an approval finds somebody to serve it
+		case <-ctx.Done():
+			return
+		}
 		if err := h.playAgent(ctx, d, a); err != nil {
 			h.plan.log.Error("the demo's agent has left", "error", err)
 		}

@@ -32,6 +32,9 @@ type house struct {
 	serving chan error     // what Serve returned
 	guests  sync.WaitGroup // bridges and the demo's agent
 	leave   func()         // asks the guests to go
+
+	tried    chan struct{} // closed once some MCP server is ready, or failed
+	oneTried func()        // closes it
 }
 
 type bridgeName struct{ space, id string }
@@ -41,15 +44,16 @@ const shutdownTime = 15 * time.Second
 
 // openHouse takes the port and opens the journal, where most goes wrong that can.
 func openHouse(ctx context.Context, p *plan) (*house, error) {
-	h := &house{plan: p, tokens: map[bridgeName]string{}, leave: func() {}, serving: make(chan error, 1)}
+	h := &house{plan: p, tokens: map[bridgeName]string{}, leave: func() {}, serving: make(chan error, 1), tried: make(chan struct{})}
+	h.oneTried = sync.OnceFunc(func() { close(h.tried) })
 	var err error
 	if h.listener, err = listenOn(ctx, p.config.Listen); err != nil {
 		return nil, err
 	}
 	h.url = "http://" + reachable(h.listener.Addr().(*net.TCPAddr))
-	sync, err := sqlite.ParseSync(string(p.config.Journal.Sync))
+	durable, err := sqlite.ParseSync(string(p.config.Journal.Sync))
 	if err == nil {
-		h.journal, err = sqlite.Open(ctx, sqlite.Options{Path: p.config.Journal.Path, Sync: sync, Log: p.log})
+		h.journal, err = sqlite.Open(ctx, sqlite.Options{Path: p.config.Journal.Path, Sync: durable, Log: p.log})
 	}
 	if err != nil {
 		return nil, errors.Join(err, h.listener.Close())

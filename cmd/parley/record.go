@@ -165,7 +165,7 @@ func (g *gatewayRecord) verify(ctx context.Context, kept ...journal.Head) (journ
 }
 
 func (g *gatewayRecord) head(ctx context.Context) (journal.Head, error) {
-	v, err := g.get(ctx, "/journal/head", nil)
+	v, err := g.get(ctx, "/head", nil)
 	if err != nil {
 		return journal.Head{}, err
 	}

@@ -139,10 +139,10 @@ func (r *renderer) refs(ids []string) string {
 
 // shortID is enough of an id to be told from others, and to be typed.
 func shortID(id string) string {
-	const uuid, ms = 36, 13 // the part of a UUIDv7 that is its time
+	const uuid, enough = 36, 18 // of a UUIDv7 the time, and a bit of what is random
 	switch {
 	case len(id) == uuid && strings.Count(id, "-") == 4:
-		return id[:ms]
+		return id[:enough]
 	case len(id) > 24:
 		return id[:20]
 	}

@@ -38,16 +38,19 @@ do next.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SuggestionsMinimumDistance = 3
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return flagError(cmd, err) })
 	root.PersistentFlags().Var(&t.json, "json", "write JSON Lines; --json=false for text when piped")
 	root.PersistentFlags().Lookup("json").NoOptDefVal = "true"
 	root.AddCommand(
-		newUp(t), newSend(t), newTail(t), newLog(t),
+		newUp(t), newJoin(t), newSend(t), newTail(t), newLog(t),
 		newTools(t), newToken(t), newCheck(t), newVersion(t),
 	)
 	return root
 }
+
+// nearby is how many letters may differ between what was written and what is
+// suggested.
+const nearby = 2
 
 // group refuses what is no verb of a command that has verbs, and names the
 // nearest one.
@@ -57,6 +60,7 @@ func group() cobra.PositionalArgs {
 			return nil
 		}
 		err := usagef("%q is no verb of %s", args[0], cmd.CommandPath())
+		cmd.SuggestionsMinimumDistance = nearby
 		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 			return err.hint("did you mean %s %s?", cmd.CommandPath(), near[0])
 		}
@@ -96,7 +100,7 @@ func flagError(cmd *cobra.Command, err error) error {
 
 func nearestFlag(cmd *cobra.Command, name string) string {
 	// Cobra knows how to find what is near among commands; flags may stand in.
-	guide := &cobra.Command{SuggestionsMinimumDistance: 3}
+	guide := &cobra.Command{SuggestionsMinimumDistance: nearby}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		guide.AddCommand(&cobra.Command{Use: f.Name, Run: func(*cobra.Command, []string) {}})
 	})

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"context"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -13,9 +19,18 @@ import (
 func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":         exits,
+		"start":         start,
+		"stop":          stop,
+		"crash":         crash,
+		"until":         until,
+		"capture":       capture,
+		"envsubst":      envsubst,
 		"for-each-verb": forEachVerb,
 	}
 }
+
+// patience bounds what a script waits for.
+const patience = 60 * time.Second
 
 // exits CODE PROGRAM ARGS… runs a program and wants that exit code.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
@@ -36,13 +51,148 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// process is a program that was started.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it has ended
+}
+
+type processes map[string]*process
+
+// processesKey finds a script's processes among its values.
+type processesKey struct{}
+
+func running(ts *testscript.TestScript) processes { return ts.Value(processesKey{}).(processes) }
+
+// start NAME PROGRAM ARGS… starts a program whose output goes to NAME.out and
+// NAME.err.
+func start(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: start NAME PROGRAM ARGS…")
+	}
+	name := args[0]
+	path, err := exec.LookPath(args[1])
+	ts.Check(err)
+	p := &process{cmd: exec.CommandContext(context.Background(), path, args[2:]...), done: make(chan struct{})}
+	p.cmd.Dir = ts.MkAbs(".")
+	p.cmd.Env = environment(ts)
+	out, err := os.Create(ts.MkAbs(name + ".out"))
+	ts.Check(err)
+	defer out.Close()
+	errs, err := os.Create(ts.MkAbs(name + ".err"))
+	ts.Check(err)
+	defer errs.Close()
+	p.cmd.Stdout, p.cmd.Stderr = out, errs
+	ts.Check(p.cmd.Start())
+	go func() { p.cmd.Wait(); close(p.done) }()
+	running(ts)[name] = p
+	ts.Defer(func() {
+		p.cmd.Process.Kill()
+		<-p.done
+		if text, _ := os.ReadFile(ts.MkAbs(name + ".err")); len(text) > 0 {
+			ts.Logf("[%s.err]\n%s", name, text)
+		}
+	})
+}
+
+// environment is the script's own, as far as programs here look at it.
+func environment(ts *testscript.TestScript) []string {
+	var env []string
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "NO_COLOR", "PARLEY_URL", "PARLEY_TOKEN", "PARLEY_SPACE", "REPO"} {
+		env = append(env, name+"="+ts.Getenv(name))
+	}
+	return env
+}
+
+// stop NAME sends SIGINT and wants exit code 0, or, as "! stop", another one.
+func stop(ts *testscript.TestScript, neg bool, args []string) {
+	end(ts, args, syscall.SIGINT)
+	if ok := running(ts)[args[0]].cmd.ProcessState.Success(); ok == neg {
+		ts.Fatalf("%s ended with %v", args[0], running(ts)[args[0]].cmd.ProcessState)
+	}
+}
+
+// crash NAME kills a program, which can do nothing about it.
+func crash(ts *testscript.TestScript, _ bool, args []string) { end(ts, args, syscall.SIGKILL) }
+
+func end(ts *testscript.TestScript, args []string, signal os.Signal) {
+	if len(args) != 1 || running(ts)[args[0]] == nil {
+		ts.Fatalf("%q was not started", args)
+	}
+	p := running(ts)[args[0]]
+	ts.Check(p.cmd.Process.Signal(signal))
+	select {
+	case <-p.done:
+	case <-time.After(patience):
+		ts.Fatalf("%s does not end", args[0])
+	}
+}
+
+// until FILE REGEXP waits until a file says so. It also ends, in vain, when a
+// program that was started for it has ended.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: until FILE REGEXP")
+	}
+	re, err := regexp.Compile("(?m)" + args[1])
+	ts.Check(err)
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	late := time.After(patience)
+	p := running(ts)[strings.TrimSuffix(filepath.Base(args[0]), filepath.Ext(args[0]))]
+	for {
+		ended := false
+		if p != nil {
+			select {
+			case <-p.done:
+				ended = true
+			default:
+			}
+		}
+		text, err := os.ReadFile(ts.MkAbs(args[0]))
+		if err == nil && re.Match(text) {
+			return
+		}
+		if ended {
+			ts.Fatalf("%s has ended and %s does not say %s:\n%s", args[0], args[0], args[1], text)
+		}
+		select {
+		case <-look.C:
+		case <-late:
+			ts.Fatalf("%s does not say %s:\n%s", args[0], args[1], text)
+		}
+	}
+}
+
+// capture VARIABLE FILE REGEXP sets a variable to what the regexp's group, or
+// all of it, matches first. FILE may be stdout.
+func capture(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: capture VARIABLE FILE REGEXP")
+	}
+	re, err := regexp.Compile("(?m)" + args[2])
+	ts.Check(err)
+	m := re.FindStringSubmatch(ts.ReadFile(args[1]))
+	if m == nil {
+		ts.Fatalf("%s does not say %s", args[1], args[2])
+	}
+	ts.Setenv(args[0], m[len(m)-1])
+}
+
+// envsubst FILE… puts variables in place of their names, written $NAME.
+func envsubst(ts *testscript.TestScript, _ bool, files []string) {
+	for _, file := range files {
+		text := os.Expand(ts.ReadFile(file), ts.Getenv)
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o666))
+	}
+}
+
 // for-each-verb wants that every verb has help with two examples.
 func forEachVerb(ts *testscript.TestScript, _ bool, _ []string) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {
 		if n := len(strings.Split(cmd.Example, "\n")); n < 2 {
-			ts.Logf("%s has %d examples", cmd.CommandPath(), n)
-			ts.Fatalf("every verb has two examples")
+			ts.Fatalf("%s has %d examples, not two", cmd.CommandPath(), n)
 		}
 		if cmd.Short == "" {
 			ts.Fatalf("%s does not say what it does", cmd.CommandPath())

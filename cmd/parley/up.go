@@ -113,7 +113,7 @@ func runUp(ctx context.Context, t *terminal, p *plan) error {
 		return err
 	}
 	guests := h.invite(ctx)
-	//BRIDGE h.bridge(guests, a)
+	h.bridge(guests, a)
 	h.play(guests, a)
 	return h.serve(ctx, a)
 }

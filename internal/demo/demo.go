@@ -121,11 +121,20 @@ func (a *agent) begin(ctx context.Context) error {
 	return a.propose(ctx)
 }
 
+// toolCall is the params of tools/call.
+type toolCall struct {
+	Name      string        `json:"name"`
+	Arguments fileArguments `json:"arguments"`
+}
+
+type fileArguments struct {
+	Path    string `json:"path"`
+	Content string `json:"content,omitempty"`
+}
+
 func (a *agent) propose(ctx context.Context) error {
-	p, err := a.room.Propose(ctx, a.Files, "tools/call", map[string]any{
-		"name":      "write_file",
-		"arguments": map[string]any{"path": a.Path, "content": a.Content},
-	}, client.Reason("to show what an approval looks like"))
+	p, err := a.room.Propose(ctx, a.Files, "tools/call", toolCall{"write_file", fileArguments{a.Path, a.Content}},
+		client.Reason("to show what an approval looks like"))
 	if err != nil {
 		return err
 	}
@@ -213,7 +222,7 @@ func (a *agent) comment(ctx context.Context, e ended) error {
 		if e.err != nil {
 			return a.say(ctx, "%s agreed, but it did not work: %v. %s", e.By, e.err, again)
 		}
-		return a.say(ctx, "Thank you, %s! %s says: %s\nNow %s reads: %s", e.By, a.Files, words(e.Reply), a.Path, a.readBack(ctx))
+		return a.say(ctx, "Approved by %s, thank you. %s says: %s\nNow %s reads: %s", e.By, a.Files, words(e.Reply), a.Path, a.readBack(ctx))
 	case client.Rejected:
 		why := e.Reason
 		if e.Message != "" {
@@ -228,9 +237,7 @@ func (a *agent) comment(ctx context.Context, e ended) error {
 
 // readBack reads the file by the agent's own right.
 func (a *agent) readBack(ctx context.Context) string {
-	reply, err := a.room.Request(ctx, a.Files, "tools/call", map[string]any{
-		"name": "read_file", "arguments": map[string]any{"path": a.Path},
-	})
+	reply, err := a.room.Request(ctx, a.Files, "tools/call", toolCall{"read_file", fileArguments{Path: a.Path}})
 	if err != nil {
 		return err.Error()
 	}

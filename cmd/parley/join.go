@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/mcpbridge"
+)
+
+// joinFlags say which MCP server to take along.
+type joinFlags struct {
+	url     string
+	dir     string
+	env     []string
+	headers []string
+}
+
+func newJoin(t *terminal) *cobra.Command {
+	var to target
+	var flags joinFlags
+	cmd := &cobra.Command{
+		Use:   "join NAME (-- COMMAND [ARG…] | --server-url URL)",
+		Short: "Take one MCP server into a space of a running gateway",
+		Long: `Run an MCP server, or reach one over Streamable HTTP, and keep it in a space as the
+participant NAME, whose token has to be shown. A server that dies is started
+again; Ctrl-C ends it.`,
+		Example: `  parley join files --token-file files.token -- parley tools files ./workspace
+  parley join wiki --token-file wiki.token --server-url http://127.0.0.1:9000/mcp`,
+		Args: func(cmd *cobra.Command, args []string) error { return checkJoin(cmd, args, flags) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			server, err := flags.server(args[1:])
+			if err != nil {
+				return err
+			}
+			return runJoin(cmd.Context(), t, &to, args[0], server)
+		},
+	}
+	to.addFlags(cmd.Flags())
+	f := cmd.Flags()
+	f.StringVar(&flags.url, "server-url", "", "the `URL` of an MCP server over Streamable HTTP")
+	f.StringArrayVar(&flags.headers, "header", nil, "an HTTP header for it, as `\"NAME: VALUE\"`; may be repeated")
+	f.StringVar(&flags.dir, "dir", "", "the `FOLDER` in which the command runs")
+	f.StringArrayVar(&flags.env, "env", nil, "a variable for the command, as `NAME=VALUE`, or NAME of one that is set here; may be repeated")
+	return cmd
+}
+
+func checkJoin(cmd *cobra.Command, args []string, flags joinFlags) error {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case len(args) == 0 || dash == 0:
+		return usagef("join needs the name of the participant").hint("usage: %s", cmd.UseLine())
+	case (flags.url == "") == (len(args) == 1):
+		return usagef("either a command or --server-url").hint("usage: %s", cmd.UseLine())
+	case len(args) > 1 && dash != 1:
+		return usagef("the command has to stand behind --").hint("parley join %s -- %s", args[0], strings.Join(args[1:], " "))
+	}
+	return nil
+}
+
+func (f *joinFlags) server(command []string) (mcpbridge.Server, error) {
+	s := mcpbridge.Server{URL: f.url, Dir: f.dir}
+	if len(command) > 0 {
+		s.Command, s.Args = command[0], command[1:]
+	}
+	var err error
+	if s.Env, err = variables(f.env); err != nil {
+		return s, err
+	}
+	for _, header := range f.headers {
+		name, value, ok := strings.Cut(header, ":")
+		if !ok {
+			return s, usagef("%q is not a header", name).hint(`write --header "NAME: VALUE"`)
+		}
+		if s.Headers == nil {
+			s.Headers = map[string]string{}
+		}
+		s.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
+	}
+	return s, s.Check()
+}
+
+// variables reads NAME=VALUE, and NAME as one of our own.
+func variables(list []string) (map[string]string, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	env := make(map[string]string, len(list))
+	for _, one := range list {
+		name, value, ok := strings.Cut(one, "=")
+		if !ok {
+			if value, ok = os.LookupEnv(name); !ok {
+				return nil, usagef("the variable %s is not set here", name).hint("write --env %s=VALUE", name)
+			}
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+// runJoin keeps the server in the space until Ctrl-C.
+func runJoin(ctx context.Context, t *terminal, to *target, name string, server mcpbridge.Server) error {
+	a, err := to.open(ctx, t)
+	if err != nil {
+		return stopped(ctx, err)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	connect := clientInfo()
+	connect.OnStderr = func(line string) { t.say("%s", t.errPalette().dim(name+": "+clean(line))) }
+	who := announcer{t: t}
+	err = mcpbridge.NewBridge(server, mcpbridge.Join{
+		URL: a.url, Token: a.token, Space: a.space, Connect: connect,
+		OnJoin: func(participant string) {
+			if participant != name {
+				stop(parley.Errorf(parley.IdentityMismatch, "the token is that of %q", participant).
+					WithHint("join as %s, or show the token of %s", participant, name))
+				return
+			}
+			who.bridged(bridgeName{a.space, name})
+		},
+		OnState: func(s mcpbridge.State) {
+			if s.Phase == mcpbridge.Failed {
+				who.unbridged(bridgeName{a.space, name}, s.Err, s.RetryIn)
+			}
+		},
+	}).Run(ctx)
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return err
+}
