@@ -2,7 +2,9 @@ package parley
 
 import (
 	"errors"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -139,5 +141,40 @@ func TestDigestParams(t *testing.T) {
 		if digest(pair[0]) == digest(pair[1]) {
 			t.Errorf("%s and %s are the same", pair[0], pair[1])
 		}
+	}
+}
+
+// TestDigestTakesLinearTime compares a deep value with a flat one of the same
+// size: a megabyte that nests must not cost as many passes as it has levels.
+func TestDigestTakesLinearTime(t *testing.T) {
+	ones := strings.Repeat("1,", 50_000) + "1"
+	digest := func(v string) time.Duration {
+		best := time.Hour
+		for range 3 {
+			start := time.Now()
+			DigestParams(jsontext.Value(v))
+			best = min(best, time.Since(start))
+		}
+		return best
+	}
+	flat := digest("[" + ones + "]")
+	for name, deep := range map[string]string{
+		"arrays":  strings.Repeat("[", 2_000) + ones + strings.Repeat("]", 2_000),
+		"objects": strings.Repeat(`{"b":0,"a":`, 2_000) + "[" + ones + "]" + strings.Repeat("}", 2_000),
+	} {
+		if took := digest(deep); took > 20*flat {
+			t.Errorf("%s: %v, flat %v", name, took, flat)
+		}
+	}
+}
+
+// TestScanEnds reads what is no JSON: nobody should, and it must end.
+func TestScanEnds(t *testing.T) {
+	for _, v := range []string{``, `[`, `[}`, `[,`, `[1,}`, `{`, `{]`, `{"a`, `{"a"`, `{"a":`, `{"a":]`, `{"a":}`, `{,`, `"`, `{"a":1,,}`, `[}]`} {
+		for range elements(jsontext.Value(v)) {
+		}
+		for range members(jsontext.Value(v)) {
+		}
+		DigestParams(jsontext.Value(v))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -25,59 +26,89 @@ func DigestParams(params jsontext.Value, without ...string) Digest {
 	if params == nil {
 		params = jsontext.Value("{}")
 	}
-	if params.Kind() != '{' {
-		return sha256.Sum256(appendCanonical(nil, params))
+	dst, at := []byte(nil), skipSpace(params, 0)
+	if params.Kind() == '{' {
+		dst, _ = appendCanonicalObject(dst, params, at, without)
+	} else {
+		dst, _ = appendCanonical(dst, params, at)
 	}
-	return sha256.Sum256(appendCanonicalObject(nil, params, without))
+	return sha256.Sum256(dst)
 }
 
 // EqualJSON reports whether two valid JSON values are equal, as [DigestParams]
 // counts equality.
-func EqualJSON(a, b jsontext.Value) bool {
-	return bytes.Equal(appendCanonical(nil, a), appendCanonical(nil, b))
-}
+func EqualJSON(a, b jsontext.Value) bool { return DigestParams(a) == DigestParams(b) }
 
-// appendCanonical writes a value in a form of its own, which equal values
-// share and others do not. It is not JSON: strings are preceded by their
-// length, so that nothing in them can look like structure.
-func appendCanonical(dst []byte, v jsontext.Value) []byte {
-	switch v.Kind() {
+// appendCanonical writes the value that starts at v[i] in a form of its own,
+// which equal values share and others do not, and returns where it ends. It is
+// not JSON: strings are preceded by their length, so that nothing in them can
+// look like structure. It looks at each byte once, however deep it stands:
+// anybody can make the gateway do this to a megabyte.
+func appendCanonical(dst []byte, v jsontext.Value, i int) ([]byte, int) {
+	if i >= len(v) {
+		return dst, i
+	}
+	switch v[i] {
 	case '{':
-		return appendCanonicalObject(dst, v, nil)
+		return appendCanonicalObject(dst, v, i, nil)
 	case '[':
-		dst = append(dst, '[')
-		for el := range elements(v) {
-			dst = appendCanonical(dst, el)
-		}
-		return append(dst, ']')
+		return appendCanonicalArray(dst, v, i)
+	}
+	end := skipValue(v, i)
+	if end == i {
+		return dst, len(v) // no JSON
+	}
+	switch v[i] {
 	case '"':
-		return appendCounted(append(dst, 's'), unquote(v))
-	case '0':
-		return appendCounted(append(dst, 'n'), canonicalNumber(v))
+		return appendCounted(append(dst, 's'), unquote(v[i:end])), end
+	case 't', 'f', 'n':
+		return append(dst, v[i]), end
 	default:
-		return append(dst, v.Kind().String()[0])
+		return append(append(append(dst, '#'), canonicalNumber(v[i:end])...), ';'), end
 	}
 }
 
-func appendCanonicalObject(dst []byte, obj jsontext.Value, without []string) []byte {
+func appendCanonicalArray(dst []byte, v jsontext.Value, i int) ([]byte, int) {
+	dst = append(dst, '[')
+	i = skipSpace(v, i+1)
+	for i < len(v) && v[i] != ']' {
+		dst, i = appendCanonical(dst, v, i)
+		i = skipComma(v, i)
+	}
+	return append(dst, ']'), i + 1
+}
+
+// appendCanonicalObject leaves out the members named in without, and sorts the
+// rest. What has become long is folded into its hash, so that the members
+// around it do not move it again, level by level.
+func appendCanonicalObject(dst []byte, v jsontext.Value, i int, without []string) ([]byte, int) {
 	type member struct {
-		name  string
-		value jsontext.Value
+		name string
+		form []byte // its name and value, canonical
 	}
 	var list []member
-	for name, value := range members(obj) {
-		if !slices.Contains(without, name) {
-			list = append(list, member{name, value})
+	i = skipSpace(v, i+1)
+	for i < len(v) && v[i] != '}' {
+		nameEnd := skipString(v, i)
+		m := member{name: unquote(v[i:nameEnd])}
+		m.form, i = appendCanonical(appendCounted(nil, m.name), v, skipColon(v, nameEnd))
+		i = skipComma(v, i)
+		if !slices.Contains(without, m.name) {
+			list = append(list, m)
 		}
 	}
-	slices.SortFunc(list, func(a, b member) int {
-		return bytes.Compare([]byte(a.name), []byte(b.name))
-	})
+	slices.SortFunc(list, func(a, b member) int { return strings.Compare(a.name, b.name) })
+	start := len(dst)
 	dst = append(dst, '{')
 	for _, m := range list {
-		dst = appendCanonical(appendCounted(dst, m.name), m.value)
+		dst = append(dst, m.form...)
 	}
-	return append(dst, '}')
+	dst = append(dst, '}')
+	if len(dst)-start > 2*sha256.Size {
+		sum := sha256.Sum256(dst[start:])
+		dst = append(append(dst[:start], 'h'), sum[:]...)
+	}
+	return dst, i + 1
 }
 
 func appendCounted(dst []byte, s string) []byte {
@@ -112,9 +143,10 @@ func canonicalNumber(v jsontext.Value) string {
 		// costs no arithmetic.
 		return "x" + string(v)
 	}
-	exp := new(big.Int)
-	if len(exponent) > 0 {
-		exp.SetString(string(bytes.TrimPrefix(exponent, []byte{'+'})), 10)
+	if len(exponent) == 0 {
+		return sign + string(trimmed) + "e" + strconv.FormatInt(shift, 10)
 	}
+	exp := new(big.Int)
+	exp.SetString(string(bytes.TrimPrefix(exponent, []byte{'+'})), 10)
 	return sign + string(trimmed) + "e" + exp.Add(exp, big.NewInt(shift)).String()
 }

@@ -37,15 +37,12 @@ func fields(obj jsontext.Value) iter.Seq2[[]byte, jsontext.Value] {
 		for i < len(obj) && obj[i] != '}' {
 			nameEnd := skipString(obj, i)
 			name := nameBytes(obj[i:nameEnd])
-			start := skipSpace(obj, skipSpace(obj, nameEnd)+1) // over the colon
+			start := skipColon(obj, nameEnd)
 			end := skipValue(obj, start)
 			if !yield(name, obj[start:end]) {
 				return
 			}
-			i = skipSpace(obj, end)
-			if i < len(obj) && obj[i] == ',' {
-				i = skipSpace(obj, i+1)
-			}
+			i = skipComma(obj, end)
 		}
 	}
 }
@@ -67,13 +64,10 @@ func elements(arr jsontext.Value) iter.Seq[jsontext.Value] {
 		i = skipSpace(arr, i+1)
 		for i < len(arr) && arr[i] != ']' {
 			end := skipValue(arr, i)
-			if !yield(arr[i:end]) {
+			if end == i || !yield(arr[i:end]) { // the same place again is no JSON
 				return
 			}
-			i = skipSpace(arr, end)
-			if i < len(arr) && arr[i] == ',' {
-				i = skipSpace(arr, i+1)
-			}
+			i = skipComma(arr, end)
 		}
 	}
 }
@@ -81,6 +75,18 @@ func elements(arr jsontext.Value) iter.Seq[jsontext.Value] {
 func skipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
 		i++
+	}
+	return i
+}
+
+// skipColon returns where the value after a name that ends at i starts.
+func skipColon(b []byte, i int) int { return skipSpace(b, min(skipSpace(b, i)+1, len(b))) }
+
+// skipComma returns where the next member or element starts, or the bracket
+// that closes them, after one that ends at i.
+func skipComma(b []byte, i int) int {
+	if i = skipSpace(b, i); i < len(b) && b[i] == ',' {
+		return skipSpace(b, i+1)
 	}
 	return i
 }
