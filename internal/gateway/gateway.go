@@ -34,6 +34,7 @@ type Gateway struct {
 	ctx     context.Context // of reading the journal; ends with the gateway
 	cancel  context.CancelFunc
 	running sync.WaitGroup
+	over    chan struct{} // closed when the first Shutdown has done its work
 }
 
 // New opens the log of every space, rebuilds its state, and starts it. The
@@ -55,6 +56,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		tokens:  make(map[TokenHash][]identity),
 		readers: make(chan struct{}, journalReads),
 		metrics: newMetrics(),
+		over:    make(chan struct{}),
 	}
 	guard, err := newOriginGuard(opts.Hosts, opts.Origins)
 	if err != nil {
@@ -220,37 +222,6 @@ func Server(h http.Handler) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-	}
-}
-
-// Shutdown ends the gateway: it refuses what is new, waits until what was
-// accepted is on record and delivered, and closes every connection with 1001.
-// When ctx ends first, connections are cut off, and the error is its. The
-// journal stays open. Afterwards no goroutine of the gateway is left, unless
-// the journal itself hangs.
-func (g *Gateway) Shutdown(ctx context.Context) error {
-	g.closing.Store(true)
-	var ending sync.WaitGroup
-	errs := make(chan error, len(g.rooms))
-	for _, r := range g.rooms {
-		ending.Go(func() { errs <- r.shutdown(ctx) })
-	}
-	ending.Wait()
-	g.cancel()
-	close(errs)
-	var first error
-	for err := range errs {
-		if err != nil && first == nil {
-			first = err
-		}
-	}
-	stopped := make(chan struct{})
-	go func() { g.running.Wait(); close(stopped) }()
-	select {
-	case <-stopped:
-		return first
-	case <-time.After(closeWithin):
-		return cmp.Or[error](first, context.DeadlineExceeded)
 	}
 }
 

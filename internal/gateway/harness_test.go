@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -34,7 +35,7 @@ func demo(people ...string) Space {
 	s := Space{Rules: space.Rules{Name: "demo", Participants: map[string]parley.Capabilities{}}, Participants: map[string]Participant{}}
 	for _, id := range people {
 		s.Rules.Participants[id] = parley.Capabilities{
-			parley.MustCapability("mcp/*"), parley.MustCapability("chat"),
+			parley.MustCapability("mcp/*"), parley.MustCapability("chat"), parley.MustCapability("note"), parley.MustCapability("end-*"),
 			parley.MustCapability("capability/*"), parley.MustCapability("space/*"),
 		}
 		s.Participants[id] = Participant{Tokens: []TokenHash{sha256.Sum256([]byte("token-" + id))}}
@@ -235,4 +236,9 @@ func field(t testing.TB, e *parley.Envelope, path ...string) any {
 func chat(text string) string {
 	b, _ := json.Marshal(text)
 	return `{"kind":"chat","payload":{"text":` + string(b) + `}}`
+}
+
+// textLog logs everything as text.
+func textLog(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }

@@ -69,6 +69,7 @@ type pending struct {
 
 // run is the space's goroutine.
 func (r *room) run() {
+	defer r.mender.Wait()
 	defer close(r.ended)
 	r.timer = time.NewTimer(time.Hour)
 	defer r.timer.Stop()

@@ -2,8 +2,54 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"sync"
 	"time"
 )
+
+// Shutdown ends the gateway: it refuses what is new, waits until what was
+// accepted is on record and delivered, and closes every connection with 1001.
+// When ctx ends first, connections are cut off, and the error is its. The
+// journal stays open. Afterwards no goroutine of the gateway is left, unless
+// the journal itself hangs. Further calls wait for the first one.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	if g.closing.Swap(true) {
+		select {
+		case <-g.over:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	defer close(g.over)
+	errs := make(chan error, len(g.rooms))
+	for _, r := range g.rooms {
+		go func() { errs <- r.shutdown(ctx) }()
+	}
+	var failed []error
+	for range g.rooms {
+		failed = append(failed, <-errs)
+	}
+	g.cancel()
+	if !finished(&g.running, closeWithin) {
+		failed = append(failed, errors.New("the journal does not let go of the gateway"))
+	}
+	return errors.Join(failed...)
+}
+
+// finished waits for goroutines, and reports whether they ended in time.
+func finished(running *sync.WaitGroup, within time.Duration) bool {
+	done := make(chan struct{})
+	go func() { running.Wait(); close(done) }()
+	timeout := time.NewTimer(within)
+	defer timeout.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timeout.C:
+		return false
+	}
+}
 
 // shutdown ends a space.
 func (r *room) shutdown(ctx context.Context) error {
@@ -15,27 +61,28 @@ func (r *room) shutdown(ctx context.Context) error {
 		case <-ctx.Done():
 			err = ctx.Err()
 			r.cutOff()
-			<-drained
+			finishedOr(drained, closeWithin)
 		}
 	}
 	if settled := r.settled(ctx); err == nil {
 		err = settled
 	}
-	select {
-	case <-r.ended:
-	default:
-		close(r.quit)
-	}
+	close(r.quit)
 	return err
+}
+
+func finishedOr(done <-chan struct{}, within time.Duration) {
+	timeout := time.NewTimer(within)
+	defer timeout.Stop()
+	select {
+	case <-done:
+	case <-timeout.C:
+	}
 }
 
 // drain takes nothing more and lets the connections go, each after what has
 // been accepted until now.
 func (r *room) drain(drained chan struct{}) {
-	if r.drained != nil || r.draining {
-		close(drained) // the second call; the first one waits
-		return
-	}
 	r.draining = true
 	if len(r.conns) == 0 {
 		close(drained)
