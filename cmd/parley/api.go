@@ -103,6 +103,16 @@ func (a *api) onlySpace(ctx context.Context) (string, error) {
 		WithHint("name one with --space or PARLEY_SPACE: %s", strings.Join(names, ", "))
 }
 
+// position is a place in the space's present epoch.
+func (a *api) position(ctx context.Context, seq uint64) (*parley.Position, error) {
+	head, err := a.get(ctx, "/head", nil)
+	if err != nil {
+		return nil, err
+	}
+	epoch, _ := parley.MemberString(head, "epoch")
+	return &parley.Position{Epoch: epoch, Seq: seq}, nil
+}
+
 // refusal reads the problem that an answer carries.
 func (a *api) refusal(resp *http.Response) error {
 	b, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))

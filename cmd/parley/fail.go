@@ -54,19 +54,33 @@ func asError(err error) *parley.Error {
 		return parley.Errorf(brokenChain, "%s", b.Error()).
 			WithHint("compare with a backup or an export from before; parley log verify --journal PATH checks that as well")
 	}
+	if end, ok := errors.AsType[*client.EndError](err); ok {
+		return ended(end)
+	}
 	switch {
-	case errors.Is(err, client.ErrRemoved):
-		return parley.Errorf(removed, "%s", err).WithHint("somebody closed your connections; parley log shows who")
-	case errors.Is(err, client.ErrReplaced):
-		return parley.Errorf(replaced, "%s", err).WithHint("another program uses the same token and wants to be the only one")
-	case errors.Is(err, client.ErrUnauthorized):
-		return parley.Errorf(parley.Unauthorized, "%s", err).WithHint("the token is no longer in the gateway's configuration")
 	case errors.Is(err, context.Canceled), errors.Is(err, client.ErrClosed):
 		return parley.Errorf(interrupted, "stopped before it was done")
 	case errors.Is(err, context.DeadlineExceeded):
 		return parley.Errorf(timedOut, "no answer came in time")
 	}
 	return parley.Errorf(parley.Internal, "%s", err)
+}
+
+// ended says why the gateway closed a connection for good.
+func ended(end *client.EndError) *parley.Error {
+	var e *parley.Error
+	switch {
+	case errors.Is(end, client.ErrRemoved):
+		e = parley.Errorf(removed, "you were removed from the space").WithHint("parley log shows by whom")
+	case errors.Is(end, client.ErrReplaced):
+		e = parley.Errorf(replaced, "another program took over").WithHint("it uses the same token, and wants to be the only one that does")
+	default:
+		e = parley.Errorf(parley.Unauthorized, "the token is no longer taken").WithHint("the gateway's configuration has changed")
+	}
+	if _, reason, ok := strings.Cut(end.Reason, ": "); ok { // "removed: WHY"
+		e.Message += ": " + reason
+	}
+	return e
 }
 
 // printError writes "code: message", and the hint on the next line. What it

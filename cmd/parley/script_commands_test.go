@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +27,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"until":         until,
 		"capture":       capture,
 		"envsubst":      envsubst,
+		"poke":          poke,
+		"for-both":      forBoth,
 		"for-each-verb": forEachVerb,
 	}
 }
@@ -184,6 +188,32 @@ func envsubst(ts *testscript.TestScript, _ bool, files []string) {
 	for _, file := range files {
 		text := os.Expand(ts.ReadFile(file), ts.Getenv)
 		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(text), 0o666))
+	}
+}
+
+// poke FILE OFFSET HEX overwrites bytes of a file.
+func poke(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: poke FILE OFFSET HEX")
+	}
+	offset, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	b, err := hex.DecodeString(args[2])
+	ts.Check(err)
+	f, err := os.OpenFile(ts.MkAbs(args[0]), os.O_WRONLY, 0)
+	ts.Check(err)
+	_, err = f.WriteAt(b, offset)
+	ts.Check(errors.Join(err, f.Close()))
+}
+
+// for-both ARGS… runs parley over HTTP and on the journal file log.db, and wants
+// the same from both.
+func forBoth(ts *testscript.TestScript, _ bool, args []string) {
+	ts.Check(ts.Exec("parley", append(args, "--token-file", "you.token")...))
+	over := ts.ReadFile("stdout")
+	ts.Check(ts.Exec("parley", append(args, "--journal", "log.db")...))
+	if file := ts.ReadFile("stdout"); file != over {
+		ts.Fatalf("over HTTP\n%s\nout of the file\n%s", over, file)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
 )
 
@@ -62,7 +61,9 @@ func runTail(ctx context.Context, t *terminal, to *target, flags tailFlags) erro
 		opts.Routing = client.RoutingDirected
 	}
 	if flags.after > 0 {
-		opts.After = &parley.Position{Seq: flags.after}
+		if opts.After, err = a.position(ctx, flags.after); err != nil {
+			return stopped(ctx, err)
+		}
 	}
 	room, err := client.Dial(ctx, a.url, opts)
 	if err != nil {
