@@ -233,12 +233,19 @@ func (c *connection) take() ([]byte, <-chan struct{}) {
 	for c.next <= uint64(len(g.log)) {
 		e := g.log[c.next-1]
 		c.next++
-		if c.directed && len(e.To) > 0 && !e.Addressed(c.id) || c.echoOff && e.From == c.id {
+		if !c.receives(e) {
 			continue
 		}
 		return parley.AppendWire(nil, e.AppendBody(nil), e.Seq), nil
 	}
 	return nil, g.changed
+}
+
+func (c *connection) receives(e *parley.Envelope) bool {
+	if c.echoOff && e.From == c.id {
+		return false
+	}
+	return !c.directed || len(e.To) == 0 || e.Addressed(c.id)
 }
 
 // receive admits or refuses what a participant sent.
@@ -263,7 +270,7 @@ func (g *gateway) receive(c *connection, data []byte) {
 		g.admit(c, e)
 	}
 	seq := g.publish(e)
-	if c.echoOff {
+	if !c.receives(e) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		c.tell(parley.KindAck, fmt.Sprintf(`{"id":%q,"seq":%d,"epoch":%q}`, e.ID, seq, g.epoch), e.ID)
