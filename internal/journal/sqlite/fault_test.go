@@ -37,7 +37,7 @@ func TestDiskFillsAnywhere(t *testing.T) {
 				for n := 1; n <= 40; n++ {
 					l.Append(envelope(n))
 				}
-				failed, errs := sink.WaitFailed(1)
+				_, errs := sink.WaitFailed(1)
 				if !strings.Contains(errs[0].Error(), "the disk is full") || !errors.Is(errs[0], &parley.Error{Code: parley.Unavailable}) {
 					t.Errorf("the failure is told as %v", errs[0])
 				}
@@ -48,7 +48,7 @@ func TestDiskFillsAnywhere(t *testing.T) {
 				b, err := l.Recover(t.Context())
 				must(t, err)
 				durable := sink.WaitDurable(0)
-				if failed, _ = sink.WaitFailed(0); len(durable)+len(failed) != 41 {
+				if failed, _ := sink.WaitFailed(0); len(durable)+len(failed) != 41 {
 					t.Fatalf("%d durable and %d failed of 41", len(durable), len(failed))
 				}
 				if b.Last != uint64(len(durable)) || b.Head.Hash != durable[len(durable)-1].Hash {
