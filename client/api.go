@@ -113,8 +113,8 @@ type ProposalRecord struct {
 	To      []string
 	Payload jsontext.Value
 	State   ProposalState
-	Opened  jsontext.Value // when and where, as the gateway writes it
-	Closed  Closing        // zero while it is open
+	Opened  time.Time
+	Closed  Closing // zero while it is open
 }
 
 // ProposalState is open, or a [Decision].
@@ -205,7 +205,7 @@ func readProposalRecord(v jsontext.Value) ProposalRecord {
 		From:    text(v, "from"),
 		Payload: parley.Member(v, "payload"),
 		State:   ProposalState(text(v, "state")),
-		Opened:  parley.Member(v, "opened"),
+		Opened:  when(v, "opened"),
 	}
 	for el := range parley.Elements(parley.Member(v, "to")) {
 		if s, err := jsontext.AppendUnquote(nil, el); err == nil {
@@ -213,8 +213,7 @@ func readProposalRecord(v jsontext.Value) ProposalRecord {
 		}
 	}
 	closed := parley.Member(v, "closed")
-	p.Closed = Closing{By: text(closed, "by"), ID: text(closed, "id"), Reason: text(closed, "reason")}
-	p.Closed.At, _ = time.Parse(time.RFC3339, text(closed, "at"))
+	p.Closed = Closing{By: text(closed, "by"), ID: text(closed, "id"), At: when(closed, "at"), Reason: text(closed, "reason")}
 	return p
 }
 

@@ -58,13 +58,13 @@ func encodeParams(what string, v any) (jsontext.Value, error) {
 		return nil, nil
 	case ok:
 		if !raw.IsValid() {
-			return nil, parley.Errorf(parley.InvalidArgument, "the %s are not valid JSON", what)
+			return nil, parley.Errorf(parley.InvalidArgument, "%s: not valid JSON", what)
 		}
 		return raw, nil
 	}
 	raw, err := json.Marshal(v, json.Deterministic(true))
 	if err != nil {
-		return nil, parley.Errorf(parley.InvalidArgument, "the %s cannot be written as JSON: %v", what, err)
+		return nil, parley.Errorf(parley.InvalidArgument, "%s: cannot be written as JSON: %v", what, err)
 	}
 	return raw, nil
 }

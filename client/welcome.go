@@ -123,3 +123,8 @@ func duration(obj jsontext.Value, name string) time.Duration {
 	d, _ := time.ParseDuration(text(obj, name))
 	return d
 }
+
+func when(obj jsontext.Value, name string) time.Time {
+	t, _ := time.Parse(time.RFC3339, text(obj, name))
+	return t
+}
