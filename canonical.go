@@ -127,8 +127,8 @@ func canonicalNumber(v jsontext.Value) string {
 		digits, exponent = v[:i], v[i+1:]
 	}
 	sign := ""
-	if digits[0] == '-' {
-		sign, digits = "-", digits[1:]
+	if rest, negative := bytes.CutPrefix(digits, []byte{'-'}); negative {
+		sign, digits = "-", rest
 	}
 	whole, fraction, _ := bytes.Cut(digits, []byte{'.'})
 	all := append(append([]byte(nil), whole...), fraction...)

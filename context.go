@@ -31,6 +31,9 @@ func (c *Context) Check() error {
 	if !ValidID(c.ID) {
 		return Errorf(InvalidContext, "context id %.40q is not 1 to %d visible ASCII characters", c.ID, MaxID)
 	}
+	if len(c.Type) > MaxID {
+		return Errorf(InvalidContext, "context type %.40q is longer than %d bytes", c.Type, MaxID)
+	}
 	if c.Parent == "" {
 		return nil
 	}

@@ -109,6 +109,8 @@ func TestContextForms(t *testing.T) {
 		{`{"id":"a","type":[]}`, "a", "", "context.type is an array"},
 		{`{"id":"a","metadata":"m"}`, "a", "", "context.metadata is a string"},
 		{`{"id":"a","ID":"b"}`, "a", "", "only differs"},
+		{`{"id":"a","type":"` + strings.Repeat("t", MaxID) + `"}`, "a", "", ""},
+		{`{"id":"a","type":"` + strings.Repeat("t", MaxID+1) + `"}`, "a", "", "longer than 128 bytes"},
 		{`7`, "", "", "context is a number"},
 	} {
 		e, err := Decode([]byte(`{"kind":"chat","context":`+c.raw+`}`), 0)

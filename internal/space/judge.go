@@ -21,7 +21,7 @@ func (s *State) Judge(from string, e *parley.Envelope, now time.Time) (Verdict, 
 		j.capability, j.correlation, j.context, j.meaning,
 	} {
 		if err := check(); err != nil {
-			return Verdict{}, err
+			return Verdict{}, j.refused(err)
 		}
 	}
 	s.stamp(e, from, now)
@@ -45,6 +45,7 @@ type judgement struct {
 	e    *parley.Envelope
 	now  time.Time
 
+	free     bool        // it may be an answer, and took nothing from the sender's rate
 	kind     parley.Kind // effective, from readKind on
 	call     parley.Call // of a request or proposal in a strict space
 	answered *request    // the open request that a response answers

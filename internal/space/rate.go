@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"time"
 
 	"golang.org/x/time/rate"
@@ -12,14 +13,28 @@ import (
 // asked much must be able to answer.
 func (j *judgement) rate() error {
 	if parley.SplitKind(j.e.Kind).Type == parley.TypeResponse && j.openRequest() != nil {
+		j.free = true
 		return nil
 	}
+	return j.charge()
+}
+
+// refused is what the sender is told. An answer that is refused leaves its
+// request open, so that free ones would never end.
+func (j *judgement) refused(err error) error {
+	if !j.free {
+		return err
+	}
+	return cmp.Or(j.charge(), err)
+}
+
+func (j *judgement) charge() error {
 	wait := j.bucket(j.from).take(j.now)
 	if wait == 0 {
 		return nil
 	}
 	err := parley.Errorf(parley.RateLimited, "more than %g envelopes a second", j.rules.Limits.Rate)
-	err.RetryAfterMS = max(1, wait.Milliseconds())
+	err.RetryAfterMS = int64((wait + time.Millisecond - 1) / time.Millisecond) // rounded up
 	return err
 }
 
