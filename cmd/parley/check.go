@@ -36,8 +36,22 @@ started.`,
 			for _, w := range c.Warnings {
 				writeProblem(t.err, w, path+": warning")
 			}
+			warnServers(t, path, c)
 			return t.printSummary(path, c)
 		},
+	}
+}
+
+// warnServers says which MCP servers could not be started from here and now. That
+// is no mistake of the file's.
+func warnServers(t *terminal, path string, c *config.Config) {
+	for name, s := range config.Sorted(c.Spaces) {
+		for id, m := range config.Sorted(s.MCPServers) {
+			if err := bridgeServer(m).Check(); err != nil {
+				e := asError(err)
+				writeProblem(t.err, config.Problem{Message: "spaces." + name + ".mcp_servers." + id + ": " + e.Message, Hint: e.Hint}, path+": warning")
+			}
+		}
 	}
 }
 

@@ -40,13 +40,13 @@ func findThread(ctx context.Context, rec record, name string) ([]jsontext.Value,
 // whose id begins like that; empty where there is none.
 func findEnvelope(ctx context.Context, rec record, name string) (string, error) {
 	if seq, ok := asSeq(name); ok {
-		list, err := rec.list(ctx, query{after: seq - 1, before: seq + 1, limit: 1})
+		list, err := listed(ctx, rec, query{after: seq - 1, before: seq + 1, limit: 1})
 		if err != nil || len(list) == 0 {
 			return "", err
 		}
 		return idOf(list[0]), nil
 	}
-	list, err := rec.list(ctx, query{limit: recent, newest: true})
+	list, err := listed(ctx, rec, query{limit: recent, newest: true})
 	if err != nil {
 		return "", err
 	}

@@ -29,7 +29,8 @@ type house struct {
 	server  *http.Server
 	tokens  map[bridgeName]string // of bridges, known to this process alone
 
-	serving chan error     // what Serve returned
+	serving sync.WaitGroup // the HTTP server
+	failed  chan error     // what it returned
 	guests  sync.WaitGroup // bridges and the demo's agent
 	leave   func()         // asks the guests to go
 
@@ -44,7 +45,7 @@ const shutdownTime = 15 * time.Second
 
 // openHouse takes the port and opens the journal, where most goes wrong that can.
 func openHouse(ctx context.Context, p *plan) (*house, error) {
-	h := &house{plan: p, tokens: map[bridgeName]string{}, leave: func() {}, serving: make(chan error, 1), tried: make(chan struct{})}
+	h := &house{plan: p, tokens: map[bridgeName]string{}, leave: func() {}, failed: make(chan error, 1), tried: make(chan struct{})}
 	h.oneTried = sync.OnceFunc(func() { close(h.tried) })
 	var err error
 	if h.listener, err = listenOn(ctx, p.config.Listen); err != nil {
@@ -95,7 +96,8 @@ func (h *house) open(ctx context.Context) error {
 		return err
 	}
 	h.server = gateway.Server(h.gateway.Handler())
-	go func() { h.serving <- h.server.Serve(h.listener) }() // ends with shutdown
+	server := h.server
+	h.serving.Go(func() { h.failed <- server.Serve(h.listener) })
 	if h.plan.urlFile != "" {
 		if err := writeURL(h.plan.urlFile, h.url); err != nil {
 			return err
@@ -159,7 +161,7 @@ func (h *house) serve(ctx context.Context, a *announcer) error {
 	select {
 	case <-ctx.Done():
 		a.leaving()
-	case failed = <-h.serving:
+	case failed = <-h.failed:
 	}
 	err := h.shutdown(context.WithoutCancel(ctx))
 	if err == nil {
@@ -195,6 +197,7 @@ func (h *house) close() {
 		h.gateway.Shutdown(ctx)
 	}
 	h.listener.Close()
+	h.serving.Wait()
 	if err := h.journal.Close(); err != nil {
 		h.plan.log.Error("closing the journal", "error", err)
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"iter"
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 )
 
@@ -107,18 +109,33 @@ func runList(cmd *cobra.Command, t *terminal, from *recordFlags, flags listFlags
 		return err
 	}
 	defer rec.close()
-	list, err := rec.list(cmd.Context(), flags.query)
-	if err != nil {
-		return err
-	}
-	if reversed {
-		slices.Reverse(list)
-	}
 	p := newPrinter(t, flags.full)
-	for _, wire := range list {
+	list := rec.list(cmd.Context(), flags.query)
+	if reversed {
+		newest, err := listed(cmd.Context(), rec, flags.query)
+		if err != nil {
+			return err
+		}
+		list = backward(newest)
+	}
+	for wire, err := range list {
+		if err != nil {
+			return err
+		}
 		if err := p.raw(wire); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// backward yields a list from its end.
+func backward(list []jsontext.Value) iter.Seq2[jsontext.Value, error] {
+	return func(yield func(jsontext.Value, error) bool) {
+		for _, wire := range slices.Backward(list) {
+			if !yield(wire, nil) {
+				return
+			}
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"net/url"
 	"slices"
 	"strconv"
@@ -20,8 +21,8 @@ import (
 
 // record is where "parley log" reads: a gateway, or a journal file.
 type record interface {
-	// list returns envelopes as they were delivered.
-	list(ctx context.Context, q query) ([]jsontext.Value, error)
+	// list yields envelopes as they were delivered.
+	list(ctx context.Context, q query) iter.Seq2[jsontext.Value, error]
 	// one returns the envelope with this id.
 	one(ctx context.Context, id string) (jsontext.Value, error)
 	// thread returns what the correlation chain of an id reaches.
@@ -96,33 +97,57 @@ func (q *query) journal() journal.Query {
 	return j
 }
 
+// listed is a list as a whole, for queries with a limit.
+func listed(ctx context.Context, rec record, q query) ([]jsontext.Value, error) {
+	var all []jsontext.Value
+	for wire, err := range rec.list(ctx, q) {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, wire)
+	}
+	return all, nil
+}
+
 // gatewayRecord reads over HTTP.
 type gatewayRecord struct{ api }
 
 // maxPage is how many envelopes are asked for at once.
 const maxPage = 500
 
-func (g *gatewayRecord) list(ctx context.Context, q query) ([]jsontext.Value, error) {
-	var all []jsontext.Value
-	for want := q.limit; ; {
-		q.limit = maxPage
-		if want > 0 {
-			q.limit = min(maxPage, want-len(all))
+func (g *gatewayRecord) list(ctx context.Context, q query) iter.Seq2[jsontext.Value, error] {
+	return func(yield func(jsontext.Value, error) bool) {
+		for want := q.limit; ; {
+			q.limit = maxPage
+			if want > 0 {
+				q.limit = min(maxPage, want)
+			}
+			page, err := g.get(ctx, "/envelopes", q.values())
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			got := items(page)
+			for _, wire := range got {
+				if !yield(wire, nil) {
+					return
+				}
+			}
+			if len(got) == 0 || len(got) == want || parley.Member(page, "next") == nil {
+				return
+			}
+			want = max(0, want-len(got))
+			q.pass(seqOf(got[len(got)-1]))
 		}
-		page, err := g.get(ctx, "/envelopes", q.values())
-		if err != nil {
-			return nil, err
-		}
-		got := items(page)
-		all = append(all, got...)
-		if len(got) == 0 || want > 0 && len(all) >= want || parley.Member(page, "next") == nil {
-			return all, nil
-		}
-		if last := seqOf(got[len(got)-1]); q.newest {
-			q.before = last
-		} else {
-			q.after = last
-		}
+	}
+}
+
+// pass goes on behind a place.
+func (q *query) pass(seq uint64) {
+	if q.newest {
+		q.before = seq
+	} else {
+		q.after = seq
 	}
 }
 
@@ -210,15 +235,18 @@ func openFile(ctx context.Context, path, space string) (*fileRecord, error) {
 	return &fileRecord{j, r, space}, nil
 }
 
-func (f *fileRecord) list(ctx context.Context, q query) ([]jsontext.Value, error) {
-	var all []jsontext.Value
-	for r, err := range f.reader.Read(ctx, q.journal()) {
-		if err != nil {
-			return nil, err
+func (f *fileRecord) list(ctx context.Context, q query) iter.Seq2[jsontext.Value, error] {
+	return func(yield func(jsontext.Value, error) bool) {
+		for r, err := range f.reader.Read(ctx, q.journal()) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(r.Wire(), nil) {
+				return
+			}
 		}
-		all = append(all, r.Wire())
 	}
-	return all, nil
 }
 
 func (f *fileRecord) one(ctx context.Context, id string) (jsontext.Value, error) {
