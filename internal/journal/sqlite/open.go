@@ -282,7 +282,7 @@ func (j *Journal) openReader() (*reader, error) {
 	const flags = sqlite3.OPEN_READONLY | sqlite3.OPEN_URI
 	c, err := sqlite3.OpenFlags(j.opts.uri(j.path, "mode=ro"), flags)
 	if err != nil {
-		return nil, err
+		return nil, openError(j.opts.Path, err)
 	}
 	err = c.Exec(`PRAGMA busy_timeout = 5000`)
 	if err == nil {
@@ -293,11 +293,11 @@ func (j *Journal) openReader() (*reader, error) {
 	}
 	_ = c.Close() // the first error says more
 	if j.locked != nil || !settled(j.path) || !errors.Is(err, sqlite3.CANTOPEN) && !errors.Is(err, sqlite3.READONLY) {
-		return nil, err
+		return nil, openError(j.opts.Path, err)
 	}
 	c, retryErr := sqlite3.OpenFlags(j.opts.uri(j.path, "mode=ro", "immutable=1"), flags)
 	if retryErr != nil {
-		return nil, err
+		return nil, openError(j.opts.Path, err)
 	}
 	return newReader(j, c), nil
 }

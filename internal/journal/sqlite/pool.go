@@ -54,7 +54,7 @@ func (p *pool) take() (*reader, error) {
 	p.mu.Unlock()
 	r, err := p.open()
 	if err != nil {
-		return nil, openError("", err)
+		return nil, err
 	}
 	return r, nil
 }
