@@ -2,6 +2,7 @@ package space
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,19 +46,14 @@ func (j *judgement) judgeWithdraw() error {
 }
 
 func (j *judgement) judgeEnding() error {
-	named := 0
-	for _, id := range j.e.Correlation.IDs {
-		if j.proposals.get(id) != nil {
-			named++
-		}
-	}
+	p, err := j.oneProposal(j.kind.Type + " ends")
 	switch {
-	case named == 0:
+	case err != nil:
+		return err
+	case p == nil:
 		return parley.Errorf(parley.ProposalNotFound, "no proposal here has the id %q", j.e.Correlation.IDs[0])
-	case named > 1:
-		return parley.Errorf(parley.InvalidCorrelation, "%s ends one proposal, this one names %d", j.kind.Type, named)
-	case j.ended.State != Open:
-		return closedError(j.ended)
+	case p.State != Open:
+		return closedError(p)
 	}
 	return nil
 }
@@ -76,9 +72,13 @@ func (s *State) applyEnding(e *parley.Envelope, kind parley.Kind) {
 			state = Withdrawn
 		}
 		c.Reason, _ = parley.MemberString(e.Payload, "reason")
+		c.Reason = strings.Clone(strings.ToValidUTF8(c.Reason[:min(len(c.Reason), mostReason)], ""))
 		s.proposals.close(p, state, c)
 	}
 }
+
+// mostReason is how much of a reason is kept, in bytes; section 7's are words.
+const mostReason = 128
 
 // The events that system/notice tells of.
 const (

@@ -3,23 +3,26 @@ package space
 import (
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/parleyhq/parley"
 )
 
 // judgeFulfilment applies section 7 to a request that names a proposal: it is
 // a fulfilment, and asks for exactly what was proposed, or says that it amends.
 func (j *judgement) judgeFulfilment() error {
-	if !j.strict() || isNotification(j.kind.Method) {
+	if !j.strict() {
 		return nil
 	}
 	p, err := j.namedProposal()
 	if err != nil {
 		return err
 	}
-	if p == nil {
-		return j.judgeRound()
-	}
 	switch {
+	case p == nil:
+		return j.judgeRound()
+	case !canFulfil(j.kind, p):
+		return nil
 	case p.State != Open:
 		return closedError(p)
 	case p.From == j.from:
@@ -35,26 +38,41 @@ func (j *judgement) judgeFulfilment() error {
 	return nil
 }
 
+// canFulfil reports whether a request that names a proposal means to fulfil it.
+// A notification does where it was proposed; another one speaks of the proposal.
+func canFulfil(kind parley.Kind, p *proposal) bool {
+	return !isNotification(kind.Method) || kind.Method == p.Kind.Method
+}
+
 // namedProposal is the one proposal that a request names. A request that names
 // something, but nothing that is known here, most likely means a proposal.
 func (j *judgement) namedProposal() (*proposal, error) {
+	ids := j.e.Correlation.IDs
+	p, err := j.oneProposal("a request fulfils")
+	switch {
+	case err != nil || p != nil:
+		return p, err
+	case j.e.Amends:
+		return nil, parley.Errorf(parley.ProposalNotFound, "the request amends, but its correlation_id names no proposal")
+	case len(ids) > 0 && !slices.ContainsFunc(ids, j.isKnown) && !isNotification(j.kind.Method):
+		return nil, parley.Errorf(parley.ProposalNotFound, "nothing here has the id %q", ids[0])
+	}
+	return nil, nil
+}
+
+// oneProposal is the proposal that the envelope names, nil for none; what says
+// that there can be only one.
+func (j *judgement) oneProposal(what string) (*proposal, error) {
 	var named *proposal
-	known := len(j.e.Correlation.IDs) == 0
 	for _, id := range j.e.Correlation.IDs {
 		p := j.proposals.get(id)
-		if p != nil && named != nil && p != named {
-			return nil, parley.Errorf(parley.InvalidCorrelation, "a request fulfils one proposal, this one names %q and %q", named.ID, id)
+		if p == nil || p == named {
+			continue
 		}
-		if p != nil {
-			named = p
+		if named != nil {
+			return nil, parley.Errorf(parley.InvalidCorrelation, "%s one proposal, this one names %q and %q", what, named.ID, id)
 		}
-		known = known || p != nil || j.isKnown(id)
-	}
-	switch {
-	case !known:
-		return nil, parley.Errorf(parley.ProposalNotFound, "nothing here has the id %q", j.e.Correlation.IDs[0])
-	case named == nil && j.e.Amends:
-		return nil, parley.Errorf(parley.ProposalNotFound, "the request amends, but its correlation_id names no proposal")
+		named = p
 	}
 	return named, nil
 }
@@ -96,7 +114,7 @@ func closedError(p *proposal) *parley.Error {
 // judgeRound covers the further rounds of a fulfilled multi-round-trip call:
 // they add what the tool asked for, and change nothing else.
 func (j *judgement) judgeRound() error {
-	if parley.Member(j.call.Params, "inputResponses") == nil && parley.Member(j.call.Params, "requestState") == nil {
+	if !isRound(j.call.Params) {
 		return nil
 	}
 	for _, id := range j.e.Correlation.IDs {
@@ -114,17 +132,35 @@ func (j *judgement) judgeRound() error {
 	return nil
 }
 
+func isRound(params jsontext.Value) bool {
+	return parley.Member(params, "inputResponses") != nil || parley.Member(params, "requestState") != nil
+}
+
+// roundOf is whose proposal a further round belongs to: its answer is for them
+// too. It is "" for every other request.
+func (s *State) roundOf(e *parley.Envelope) string {
+	for _, id := range e.Correlation.IDs {
+		if p, ok := s.proposals.rounds.get(id); ok && isRound(parley.Member(e.Payload, "params")) {
+			return p.From
+		}
+	}
+	return ""
+}
+
 func (s *State) applyFulfilment(e *parley.Envelope, kind parley.Kind) {
 	for _, id := range e.Correlation.IDs {
 		p := s.proposals.open[id]
-		if p == nil {
+		if p == nil || !canFulfil(kind, p) {
 			continue
 		}
 		state := Fulfilled
 		if e.Amends {
 			state = Amended
 		}
-		p.digest, p.target = paramsDigest(e.Payload), e.To[0]
+		p.digest = paramsDigest(e.Payload)
+		if len(e.To) > 0 { // a space that was lazy then let others through
+			p.target = e.To[0]
+		}
 		s.proposals.close(p, state, Closing{By: e.From, ID: e.ID, At: e.TS})
 		if r := s.requests.open[e.ID]; r != nil {
 			r.proposer = p.From

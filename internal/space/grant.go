@@ -15,6 +15,7 @@ import (
 
 // member is one participant's rights.
 type member struct {
+	id    string
 	base  parley.Capabilities // the configuration's, less what was revoked whole
 	taken []taken             // parts that were revoked of something wider
 	caps  parley.Capabilities // in force: computed from base, taken and the grants

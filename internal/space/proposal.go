@@ -28,7 +28,9 @@ const (
 	Expired   ProposalState = "expired"
 )
 
-// Proposal is what the state knows of one; its payload is in the journal.
+// Proposal is what the state knows of one; the rest is in the journal: its
+// payload and, once it has ended, those in To who are unknown here, and a
+// reason longer than a word.
 type Proposal struct {
 	ID      string
 	Seq     uint64
@@ -53,6 +55,7 @@ type proposal struct {
 	Proposal
 	digest parley.Digest // of params without _meta, as fulfilled once it is
 	target string        // whom the fulfilment asked
+	known  []string      // those in To who take part here
 }
 
 // proposalBook holds the open proposals, and the newest ended ones.
@@ -90,6 +93,7 @@ func (b *proposalBook) add(p *proposal) {
 
 func (b *proposalBook) close(p *proposal, state ProposalState, c Closing) {
 	p.State, p.Closed = state, c
+	p.To = p.known
 	delete(b.open, p.ID)
 	if b.openFrom[p.From]--; b.openFrom[p.From] == 0 {
 		delete(b.openFrom, p.From)
@@ -190,6 +194,7 @@ func (s *State) applyProposal(e *parley.Envelope, kind parley.Kind) {
 			State: Open, Opened: e.TS, Expires: expires,
 		},
 		digest: paramsDigest(e.Payload),
+		known:  s.knownOf(e.To),
 	})
 }
 

@@ -67,13 +67,25 @@ func (b *requestBook) remove(id string) {
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 func (s *State) applyRequest(e *parley.Envelope, kind parley.Kind) {
-	if s.rules.Lazy || isNotification(kind.Method) {
+	if s.rules.Lazy {
 		return
 	}
-	if len(e.To) > 0 { // a request to nobody is answered by nobody
-		s.requests.add(&request{id: e.ID, kind: kind, from: e.From, to: slices.Clone(e.To)})
+	if len(e.To) > 0 && !isNotification(kind.Method) { // a request to nobody is answered by nobody
+		s.requests.add(&request{id: e.ID, kind: kind, from: e.From, to: s.knownOf(e.To), proposer: s.roundOf(e)})
 	}
 	s.applyFulfilment(e, kind)
+}
+
+// knownOf are those of ids who take part in this space, each once: nobody else
+// can answer, and what a sender makes up is not kept.
+func (s *State) knownOf(ids []string) []string {
+	var known []string
+	for _, id := range ids {
+		if m := s.members[id]; m != nil && !slices.Contains(known, m.id) {
+			known = append(known, m.id)
+		}
+	}
+	return known
 }
 
 func (s *State) applyResponse(e *parley.Envelope) {
@@ -187,14 +199,23 @@ func (j *judgement) answerable(id string) error {
 }
 
 // correlateProgress lets only the addressee of an open request report on it.
+// The progress token may also name the request that this one was made for:
+// whoever passes a call on may pass its token on.
 func (j *judgement) correlateProgress() error {
-	if j.openRequest() != nil {
-		return nil
-	}
-	if id, ok := parley.MemberString(j.call.Params, "progressToken"); ok {
-		if r := j.requests.open[id]; r != nil && slices.Contains(r.to, j.from) {
-			return nil
+	toMe := func(r *request) bool { return slices.Contains(r.to, j.from) }
+	named := j.openRequests(j.e.Correlation.IDs...)
+	foreign := slices.DeleteFunc(slices.Clone(named), toMe)
+	token, _ := parley.MemberString(j.call.Params, "progressToken")
+	for _, r := range j.openRequests(token) {
+		passedOn := func(on *request) bool { return slices.Contains(r.to, on.from) }
+		if toMe(r) {
+			named = append(named, r)
+		} else if !slices.ContainsFunc(named, passedOn) {
+			foreign = append(foreign, r)
 		}
+	}
+	if len(named) > 0 && len(foreign) == 0 {
+		return nil
 	}
 	return parley.Errorf(parley.InvalidCorrelation, "progress names no open request that is addressed to you").
 		WithHint("put the request's envelope id into correlation_id")
@@ -202,15 +223,23 @@ func (j *judgement) correlateProgress() error {
 
 // correlateCancellation lets only the sender of an open request cancel it.
 func (j *judgement) correlateCancellation() error {
-	ids := j.e.Correlation.IDs
-	if id, ok := parley.MemberString(j.call.Params, "requestId"); ok {
-		ids = append(slices.Clip(ids), id)
-	}
-	for _, id := range ids {
-		if r := j.requests.open[id]; r != nil && r.from == j.from {
-			return nil
-		}
+	id, _ := parley.MemberString(j.call.Params, "requestId")
+	named := j.openRequests(append(slices.Clip(j.e.Correlation.IDs), id)...)
+	foreign := func(r *request) bool { return r.from != j.from }
+	if len(named) > 0 && !slices.ContainsFunc(named, foreign) {
+		return nil
 	}
 	return parley.Errorf(parley.InvalidCorrelation, "the cancellation names no open request of yours").
 		WithHint("put the request's envelope id into correlation_id")
+}
+
+// openRequests are those that ids name.
+func (s *State) openRequests(ids ...string) []*request {
+	var named []*request
+	for _, id := range ids {
+		if r := s.requests.open[id]; r != nil {
+			named = append(named, r)
+		}
+	}
+	return named
 }

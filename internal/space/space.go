@@ -86,7 +86,7 @@ func New(rules Rules) *State {
 		buckets:     make(map[string]*rate.Limiter),
 	}
 	for id, caps := range rules.Participants {
-		s.members[id] = &member{base: slices.Clone(caps), caps: caps}
+		s.members[id] = &member{id: id, base: slices.Clone(caps), caps: caps}
 	}
 	return s
 }

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "write what the state machine answers in
 // out. What is indented is the answer; everything else is the play:
 //
 //	== TITLE                       a new space
-//	rules lazy | limit=value …     its rules, before anything else
+//	rules lazy | limit=value …     its rules, before anything else or a restart
 //	participant ID CAPABILITY, …   adds to the cast or replaces one of it
 //	agent> {…}                     the envelope that agent sends
 //	connect ID, disconnect ID
@@ -192,8 +192,8 @@ func (p *play) setRules(rest string) []string {
 		name, value, _ := strings.Cut(word, "=")
 		n, _ := strconv.Atoi(value)
 		switch name {
-		case "lazy":
-			p.rules.Lazy = true
+		case "lazy", "strict":
+			p.rules.Lazy = name == "lazy"
 		case "mcpp":
 			p.rules.Protocol = parley.ProtocolMCPP
 		case "rate":
