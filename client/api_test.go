@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,14 +54,15 @@ func TestAPIEnvelope(t *testing.T) {
 // Pages follow the gateway's cursor, in the direction of the order.
 func TestAPIPages(t *testing.T) {
 	page := func(first, n int, next string) string {
-		s := `{"items":[`
+		var s strings.Builder
+		s.WriteString(`{"items":[`)
 		for i := range n {
 			if i > 0 {
-				s += ","
+				s.WriteString(",")
 			}
-			s += fmt.Sprintf(`{"seq":%d,"kind":"chat"}`, first+i)
+			s.WriteString(fmt.Sprintf(`{"seq":%d,"kind":"chat"}`, first+i))
 		}
-		return s + "]" + next + "}"
+		return s.String() + "]" + next + "}"
 	}
 	for name, c := range map[string]struct {
 		q     *client.Query

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -225,7 +226,7 @@ func TestStallIsCounted(t *testing.T) {
 		go func() {
 			defer close(done)
 			for e, err := range room.Envelopes(t.Context()) {
-				time.Sleep(2 * time.Minute) // longer than it takes to miss a pong
+				time.Sleep(2 * time.Minute) // of the bubble's time: longer than it takes to miss a pong
 				if seen++; err != nil || e.Seq != uint64(seen) {
 					t.Errorf("got %v, %v, want %d", e, err, seen)
 				}
@@ -312,11 +313,11 @@ func TestPresence(t *testing.T) {
 	g := newGateway(t)
 	room := g.dial(t, "you", nil)
 	names := func() string {
-		s := ""
+		var s strings.Builder
 		for _, p := range room.Participants() {
-			s += p.ID + " "
+			s.WriteString(p.ID + " ")
 		}
-		return s
+		return s.String()
 	}
 	presence := func(event, id string) {
 		g.say(parley.GatewayID, "system/presence", fmt.Sprintf(`{"event":%q,"participant":{"id":%q,"capabilities":["chat"]}}`, event, id))
