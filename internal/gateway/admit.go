@@ -34,6 +34,9 @@ func (r *room) take(s submission) {
 
 // closed says why nothing is taken, nil where it is.
 func (r *room) closed() *parley.Error {
+	if r.failing.Load() {
+		r.attend() // what failed comes before whatever asks
+	}
 	switch {
 	case r.draining:
 		return goingAway()

@@ -123,10 +123,10 @@ func (a *api) identify(r *http.Request) ([]identity, error) {
 
 // fail answers with what went wrong.
 func (a *api) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		return // the client is gone
-	}
-	if isFault(err) {
+	// Once the client is gone, and the context with it, whatever else fails is
+	// no fault. It is answered all the same: a body that came too slowly
+	// ends the context as well.
+	if isFault(err) && r.Context().Err() == nil {
 		a.g.log.Error("a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
 	if begun(w) {

@@ -53,8 +53,14 @@ type answer struct {
 	after uint64
 }
 
-// send queues a frame for this connection alone.
+// send queues a frame for this connection alone, and has it sent.
 func (c *conn) send(frame []byte, after uint64) {
+	c.queue(frame, after)
+	c.cur.rouse()
+}
+
+// queue queues a frame for this connection alone.
+func (c *conn) queue(frame []byte, after uint64) {
 	c.mu.Lock()
 	full := c.waiting+len(frame) > maxPrivate && len(c.private) > 0
 	if !full {
@@ -64,9 +70,7 @@ func (c *conn) send(frame []byte, after uint64) {
 	c.mu.Unlock()
 	if full {
 		c.close(closing{code: statusTooSlow, reason: "answers are not read: resume"})
-		return
 	}
-	c.cur.rouse()
 }
 
 // welcome queues a system/welcome that speaks of the space at seq. The first
@@ -94,12 +98,13 @@ func (c *conn) isWelcomed() bool {
 }
 
 // admitted acknowledges an envelope to its sender, unless its echo does.
-func (c *conn) admitted(r *journal.Record) {
+func (c *conn) admitted(r *journal.Record) *cursor {
 	h := headerOf(r)
 	if c.cur.matches(&h) {
-		return
+		return nil
 	}
-	c.send(c.room.ackFrame(c.id, r), r.Seq)
+	c.queue(c.room.ackFrame(c.id, r), r.Seq)
+	return c.cur
 }
 
 // refused tells the sender why its envelope was not admitted.

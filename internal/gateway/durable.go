@@ -11,7 +11,9 @@ import (
 // journal calls it, so it must not wait for anything.
 func (r *room) Durable(records []*journal.Record) {
 	r.metrics.commit(len(records), time.Since(records[0].Token.(*pending).since))
-	r.deliver(records)
+	// Answers are there before the frames are: a connection that ends once it
+	// has sent a frame has its acknowledgement by then.
+	r.answered = r.answered[:0]
 	for _, rec := range records {
 		p := rec.Token.(*pending)
 		switch {
@@ -19,9 +21,16 @@ func (r *room) Durable(records []*journal.Record) {
 		case p.refused != nil:
 			p.by.refused(rec.ID, p.refused)
 		case rec.Type == journal.Admitted:
-			p.by.admitted(rec)
+			if c := p.by.admitted(rec); c != nil {
+				r.answered = append(r.answered, c)
+			}
 		}
 	}
+	r.deliver(records)
+	for _, c := range r.answered {
+		c.rouse()
+	}
+	clear(r.answered)
 	r.settle(records)
 }
 
@@ -115,16 +124,17 @@ func (r *room) settle(records []*journal.Record) {
 // sees it.
 func (r *room) Failed(records []*journal.Record, err error) {
 	r.metrics.failures.Inc()
+	r.mu.Lock()
+	r.failed = err
+	r.failing.Store(true)
+	waiting := r.barriers
+	r.barriers = nil
+	r.mu.Unlock()
 	for _, rec := range records {
 		if p := rec.Token.(*pending); p.by != nil {
 			p.by.refused(rec.ID, unavailable())
 		}
 	}
-	r.mu.Lock()
-	r.failed = err
-	waiting := r.barriers
-	r.barriers = nil
-	r.mu.Unlock()
 	for _, b := range waiting {
 		b.then(unavailable())
 	}

@@ -94,6 +94,7 @@ func (r *room) replay(ctx context.Context) (state *space.State, err error) {
 func (r *room) heal(state *space.State) {
 	r.mu.Lock()
 	r.failed, r.effects, r.durable = nil, nil, state.Seq()
+	r.failing.Store(false)
 	r.mu.Unlock()
 	state.AdoptConnections(r.state)
 	r.state, r.down = state, false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parleyhq/parley"
@@ -52,11 +53,13 @@ type room struct {
 	durable  uint64 // the newest seq on record
 	barriers []barrier
 	effects  []effect
-	failed   error     // why the log takes nothing; run resets it
-	asleep   []*cursor // for rouse to wake
+	failed   error       // why the log takes nothing; run resets it
+	failing  atomic.Bool // failed is set, or the space is down since
+	asleep   []*cursor   // for rouse to wake
 	alarm    chan struct{}
 
-	batch []entry // owned by the journal's goroutine: scratch
+	batch    []entry   // owned by the journal's goroutine: scratch
+	answered []*cursor // the same
 }
 
 // pending is what has to be done once a record is durable.

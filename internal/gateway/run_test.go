@@ -19,6 +19,7 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 func TestMain(m *testing.M) {
@@ -413,4 +414,154 @@ func receivable(h *harness, filter string, last uint64) (seqs []uint64) {
 		}
 	}
 	return seqs
+}
+
+// History that is no longer in memory comes from the journal; with a filter it
+// is the newest that the connection receives.
+func TestHistoryFromTheJournal(t *testing.T) {
+	h := serve(t, Options{RetainBytes: 1})
+	ann := h.join("ann", "echo=off")
+	filler := strings.Repeat("x", 2000)
+	for i := range 60 {
+		kind := []string{"chat", "note"}[i%2]
+		ann.send(fmt.Sprintf(`{"id":"i%d","kind":%q,"payload":%q}`, i, kind, filler))
+		ann.until(parley.KindAck)
+	}
+	for _, tc := range []struct {
+		query      string
+		first, len int
+	}{
+		{"history=50", 10, 50}, {"history=500", 0, 60}, {"history=25&kinds=note", 11, 25}, {"history=500&kinds=note", 1, 30},
+	} {
+		bob := h.join("bob", tc.query+"&presence=off&echo=off")
+		first := ""
+		n := 0
+		for range tc.len {
+			e := bob.next()
+			if n++; n == 1 {
+				first = e.ID
+			}
+		}
+		if first != fmt.Sprintf("i%d", tc.first) {
+			t.Errorf("%s: begins with %s, want i%d", tc.query, first, tc.first)
+		}
+		bob.ws.CloseNow()
+	}
+}
+
+// What a call sees is on record when it is told.
+func TestView(t *testing.T) {
+	h := serve(t, Options{})
+	ann := h.join("ann", "")
+	ann.send(chat("one"))
+	ann.until("chat")
+	var seq uint64
+	if err := h.g.View(t.Context(), "demo", func(s *space.State) { seq = s.Seq() }); err != nil || seq != 2 {
+		t.Errorf("at %d, %v", seq, err)
+	}
+	for name, err := range map[string]error{
+		"view":   h.g.View(t.Context(), "nowhere", func(*space.State) {}),
+		"submit": submitTo(h, "nowhere"),
+	} {
+		if !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got, err := h.g.Submit(t.Context(), "demo", "bob", []byte(`{"id":"s1","kind":"chat"}`))
+	if err != nil || got.ID != "s1" || got.Seq != 3 || got.Epoch != "e1" || got.TS.IsZero() {
+		t.Errorf("%+v, %v", got, err)
+	}
+	h.stop()
+	if err := submitTo(h, "demo"); !errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
+		t.Errorf("after the end: %v", err)
+	}
+}
+
+func submitTo(h *harness, name string) error {
+	_, err := h.g.Submit(h.t.Context(), name, "bob", []byte(chat("x")))
+	return err
+}
+
+// A fault in applying rebuilds the state; the envelope is not on record.
+func TestFaultInApply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := memory(t, Options{})
+		ann := h.join("ann", "")
+		r := h.g.rooms["demo"]
+		whole := r.state
+		_ = r.do(t.Context(), func() {
+			if r.admit(&parley.Envelope{ID: "f1", Kind: "chat", From: "ann", TS: time.Now()}, parley.Kind{Type: "chat"}, nil, nil) {
+				t.Log("applied")
+			}
+			r.state = new(space.State)
+			defer func() { r.state = whole }()
+			if r.admit(&parley.Envelope{ID: "f2", Kind: "chat", From: "ann", TS: time.Now()}, parley.Kind{Type: "chat"}, nil, nil) {
+				t.Error("a state without maps takes envelopes")
+			}
+		})
+		synctest.Wait()
+		if e := ann.next(); e.ID != "f1" {
+			t.Errorf("got %s", e.ID)
+		}
+		if e := ann.next(); e.Kind != parley.KindWelcome || field(t, e, "history", "last") != 2.0 {
+			t.Errorf("then %s %s", e.Kind, e.Payload)
+		}
+		ann.ws.CloseNow()
+	})
+}
+
+// Many who wait are woken, also those whom the journal's goroutine leaves to
+// another.
+func TestManyReaders(t *testing.T) {
+	h := serve(t, Options{Logger: textLog(io.Discard)})
+	var all []*peer
+	for range 3 * wakeHere {
+		all = append(all, h.join("bob", "presence=off"))
+	}
+	ann := h.join("ann", "presence=off")
+	for i := range 20 {
+		ann.send(chat(fmt.Sprint(i)))
+		for _, p := range all {
+			if e := p.next(); field(t, e, "text") != fmt.Sprint(i) {
+				t.Fatalf("got %s, want %d", e.Payload, i)
+			}
+		}
+	}
+	for _, p := range all {
+		p.ws.CloseNow()
+	}
+}
+
+// A fault of a connection's own ends it alone, and it is told.
+func TestFaultInOneConnection(t *testing.T) {
+	h := serve(t, Options{Logger: textLog(io.Discard)})
+	ann, bob := h.join("ann", ""), h.join("bob", "")
+	for _, c := range h.g.rooms["demo"].everyConn(nil) {
+		if c.id == "bob" {
+			func() {
+				defer c.survive("test")
+				panic("a fault")
+			}()
+		}
+	}
+	if e := bob.until(parley.KindError); field(t, e, "error") != "internal" {
+		t.Errorf("got %s", e.Payload)
+	}
+	if code := bob.closed(); code != statusGoingAway {
+		t.Errorf("closed with %d", code)
+	}
+	ann.send(chat("still here"))
+	ann.until("chat")
+}
+
+func TestTooManyPings(t *testing.T) {
+	h := serve(t, Options{})
+	ann := h.join("ann", "")
+	go func() {
+		for ann.ws.Ping(context.Background()) == nil {
+		}
+	}()
+	if code := ann.closed(); code != statusFlooding {
+		t.Errorf("closed with %d", code)
+	}
 }

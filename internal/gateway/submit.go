@@ -26,7 +26,9 @@ type submission struct {
 
 // submitter is told, once, what became of a submission. It must not wait.
 type submitter interface {
-	admitted(r *journal.Record)
+	// admitted comes before the envelope's frame is there to be sent; what it
+	// returns is roused when it is, nil for nobody.
+	admitted(r *journal.Record) *cursor
 	refused(id string, err *parley.Error)
 }
 
@@ -112,8 +114,9 @@ type outcome struct {
 	err     *parley.Error
 }
 
-func (w *waiter) admitted(r *journal.Record) {
+func (w *waiter) admitted(r *journal.Record) *cursor {
 	w.outcome <- outcome{receipt: Receipt{ID: r.ID, Seq: r.Seq, Epoch: r.Epoch, TS: r.TS}}
+	return nil
 }
 
 func (w *waiter) refused(_ string, err *parley.Error) { w.outcome <- outcome{err: err} }
