@@ -93,6 +93,16 @@ func (a *announcer) bridged(name bridgeName) {
 	a.tell(event{Event: "ready", Space: name.space, Who: name.id}, p.good("✓")+" "+p.name(name.id)+" "+text)
 }
 
+// idle says that the demo's agent waits to be asked.
+func (a *announcer) idle() {
+	a.tell(event{Event: "idle", Space: defaultSpace, Who: demoAgent},
+		"All that the agent proposed is decided. Ask it for another proposal, in another terminal:",
+		"  "+a.t.palette().good(a.command("send chat", "propose again")),
+		"",
+		"Ctrl-C ends it all.",
+		"")
+}
+
 // note remembers that a server was told of, and whether it was before.
 func (a *announcer) note(name bridgeName) (known bool) {
 	a.mu.Lock()

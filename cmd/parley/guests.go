@@ -45,5 +45,6 @@ func (h *house) playAgent(ctx context.Context, d *demoPlan, a *announcer) error 
 		Approve:    func(id string) string { return a.command("send fulfil", shortID(id)) },
 		Reject:     func(id string) string { return a.command("send reject", shortID(id)) },
 		OnProposal: a.proposed,
+		OnIdle:     a.idle,
 	})
 }

@@ -43,6 +43,10 @@ type Options struct {
 	// OnProposal hears of the open proposal: a new one, or one that was taken
 	// up again.
 	OnProposal func(id string)
+
+	// OnIdle hears that the agent begins with nothing open: it was here before,
+	// and waits to be asked.
+	OnIdle func()
 }
 
 func (o Options) withDefaults() Options {
@@ -57,6 +61,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.OnProposal == nil {
 		o.OnProposal = func(string) {}
+	}
+	if o.OnIdle == nil {
+		o.OnIdle = func() {}
 	}
 	return o
 }
@@ -111,7 +118,10 @@ func (a *agent) begin(ctx context.Context) error {
 		}
 	}
 	for _, err := range a.room.API().Envelopes(ctx, &client.Query{From: a.room.ID(), Limit: 1}) {
-		return err // the room knows it, and waits for nothing
+		if err == nil {
+			a.OnIdle()
+		}
+		return err
 	}
 	_, err = a.room.Chat(ctx, fmt.Sprintf(
 		"Hello! I am a small agent. I may read the files of %q, but not write them: what I want written I propose, and a person decides.", a.Files))
