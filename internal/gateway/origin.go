@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/parleyhq/parley"
@@ -127,7 +128,10 @@ func (g *originGuard) sameOrigin(r *http.Request) bool {
 // hostname is the name in host or host:port, in lower case and without the
 // brackets of an address or the dot of a full name; empty where there is none.
 func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return ""
+		}
 		host = name
 	} else {
 		host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
