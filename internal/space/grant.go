@@ -1,6 +1,7 @@
 package space
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -39,10 +40,15 @@ type grant struct {
 	expires time.Time // zero is never
 }
 
+// Bounds of what granting and revoking can make of everybody's rights: they are
+// held against each envelope, and told in each welcome.
 const (
-	maxGrants       = 4_096 // in force in one space
-	maxTaken        = 4_096 // parts taken from one participant
-	maxCapabilities = 256   // in one grant or revocation
+	maxGrants       = 4_096    // in force in one space
+	maxGrantsFrom   = 1_024    // of one grantor, so that nobody uses up all
+	maxGranted      = 512      // capabilities, to one participant
+	maxTaken        = 256      // parts taken from one participant
+	maxText         = 64 << 10 // bytes of either
+	maxCapabilities = 256      // in one grant or revocation
 )
 
 // Capabilities is what a participant may send now. It must not be changed.
@@ -62,8 +68,8 @@ func (j *judgement) judgeGrant() error {
 	if g.to == j.from {
 		return parley.Errorf(parley.CapabilityViolation, "nobody grants to themselves")
 	}
-	if len(j.grants) >= maxGrants {
-		return parley.Errorf(parley.LimitReached, "grants: %d are in force, the limit", maxGrants)
+	if err := j.roomForGrant(g); err != nil {
+		return err
 	}
 	for _, c := range g.caps {
 		if err := c.CheckGrant(); err != nil {
@@ -74,6 +80,35 @@ func (j *judgement) judgeGrant() error {
 		}
 	}
 	return j.mustCover(g.caps)
+}
+
+func (j *judgement) roomForGrant(g *grant) error {
+	from, granted := 0, g.caps
+	for _, other := range j.grants {
+		if other.from == j.from {
+			from++
+		}
+		if other.to == g.to {
+			granted = append(slices.Clip(granted), other.caps...)
+		}
+	}
+	switch {
+	case len(j.grants) >= maxGrants:
+		return parley.Errorf(parley.LimitReached, "grants: %d are in force, the limit", maxGrants)
+	case from >= maxGrantsFrom:
+		return parley.Errorf(parley.LimitReached, "grants: %d of yours are in force, the limit", maxGrantsFrom)
+	case len(granted) > maxGranted || textOf(granted) > maxText:
+		return parley.Errorf(parley.LimitReached, "grants: %q has as many as it can, %d capabilities or %d bytes", g.to, maxGranted, maxText).
+			WithHint("grant something wider, and revoke what it covers")
+	}
+	return nil
+}
+
+func textOf(caps parley.Capabilities) (bytes int) {
+	for _, c := range caps {
+		bytes += len(c.String())
+	}
+	return bytes
 }
 
 func (j *judgement) mustCover(caps parley.Capabilities) error {
@@ -97,17 +132,47 @@ func (j *judgement) judgeRevoke() error {
 		if err != nil {
 			return err
 		}
-		if len(j.members[recipient].taken)+len(caps) > maxTaken {
-			return parley.Errorf(parley.LimitReached, "revocations: %d parts are taken from %q, the limit", maxTaken, recipient).
-				WithHint("revoke something wider that covers them")
+		if err := j.mustCover(caps); err != nil {
+			return err
 		}
-		return j.mustCover(caps)
+		return j.roomForRevocation(recipient, caps)
 	}
 	g := j.grant(id)
 	if g == nil || g.to != recipient {
 		return parley.Errorf(parley.NotFound, "%q has no grant %q in force", recipient, id)
 	}
 	return j.mustCover(g.caps)
+}
+
+func (j *judgement) roomForRevocation(recipient string, caps parley.Capabilities) error {
+	var parts parley.Capabilities
+	m := j.members[recipient]
+	for _, t := range m.taken {
+		if !caps.Covers(t.part) {
+			parts = append(parts, t.part)
+		}
+	}
+	for _, part := range caps {
+		if j.leavesMore(m, part) {
+			parts = append(parts, part)
+		}
+	}
+	if len(parts) > maxTaken || textOf(parts) > maxText {
+		return parley.Errorf(parley.LimitReached, "revocations: as many parts as can be are taken from %q, %d or %d bytes", recipient, maxTaken, maxText).
+			WithHint("revoke something wider that covers them")
+	}
+	return nil
+}
+
+// leavesMore reports whether part would be taken of something wider.
+func (s *State) leavesMore(m *member, part parley.Capability) bool {
+	if _, wider := without(m.base, part); wider {
+		return true
+	}
+	return slices.ContainsFunc(s.grants, func(g *grant) bool {
+		_, wider := without(g.caps, part)
+		return g.to == m.id && wider
+	})
 }
 
 func (s *State) grant(id string) *grant {
@@ -165,6 +230,7 @@ func (s *State) applyGrant(e *parley.Envelope) []Effect {
 		return nil
 	}
 	s.grants = append(s.grants, g)
+	s.grantIDs[g.id] = true
 	s.grantEnds = sooner(s.grantEnds, g.expires)
 	s.members[g.to].give(g)
 	return []Effect{{Type: Rewelcome, Participant: g.to}}
@@ -181,28 +247,37 @@ func (s *State) applyRevoke(e *parley.Envelope) []Effect {
 		return nil
 	}
 	for _, part := range caps {
-		s.take(recipient, m, part, e.Seq)
+		s.take(m, part, e.Seq)
 	}
 	return s.recompute(recipient)
 }
 
-// take removes what part covers whole, and denies part where something wider
-// remains.
-func (s *State) take(id string, m *member, part parley.Capability, seq uint64) {
-	var wider, more bool
-	m.base, wider = without(m.base, part)
+// take removes what part covers whole, earlier parts included, and denies part
+// where something wider remains.
+func (s *State) take(m *member, part parley.Capability, seq uint64) {
+	wider := s.leavesMore(m, part)
+	m.base, _ = without(m.base, part)
 	for _, g := range s.grants {
-		if g.to == id {
-			g.caps, more = without(g.caps, part)
-			wider = wider || more
+		if g.to == m.id {
+			g.caps, _ = without(g.caps, part)
 		}
 	}
-	s.grants = slices.DeleteFunc(s.grants, func(g *grant) bool { return len(g.caps) == 0 })
+	s.endGrants(func(g *grant) bool { return len(g.caps) == 0 })
+	m.taken = slices.DeleteFunc(m.taken, func(t taken) bool { return parley.Capabilities{part}.Covers(t.part) })
 	if wider {
-		denial := part.Denial()
-		m.taken = slices.DeleteFunc(m.taken, func(t taken) bool { return t.denial.Equal(denial) })
-		m.taken = append(m.taken, taken{seq: seq, part: part, denial: denial})
+		m.taken = append(m.taken, taken{seq: seq, part: part, denial: part.Denial()})
 	}
+}
+
+// endGrants forgets the grants for which ended holds, asked in their order.
+func (s *State) endGrants(ended func(*grant) bool) {
+	s.grants = slices.DeleteFunc(s.grants, func(g *grant) bool {
+		if !ended(g) {
+			return false
+		}
+		delete(s.grantIDs, g.id)
+		return true
+	})
 }
 
 // without is what is left of caps, and whether part has to be denied besides.
@@ -220,7 +295,7 @@ func (s *State) endGrant(id string) []Effect {
 	if g == nil {
 		return nil
 	}
-	s.grants = slices.DeleteFunc(s.grants, func(other *grant) bool { return other == g })
+	s.endGrants(func(other *grant) bool { return other == g })
 	return s.recompute(g.to)
 }
 
@@ -238,17 +313,20 @@ func (s *State) supported(g *grant) bool {
 	return true
 }
 
-// recompute makes everybody's rights anew after something was taken away: the
-// grants are given again in their order, and those whose grantor no longer
-// covers them end. Since a grant is supported by earlier ones alone, two
-// participants cannot hold each other's rights up.
+// recompute makes the rights of a participant anew after something was taken
+// from it, and of those whose rights hang on them: the grants are given again
+// in their order, and those whose grantor no longer covers them end. Since a
+// grant is supported by earlier ones alone, two participants cannot hold each
+// other's rights up.
 func (s *State) recompute(changed string) []Effect {
-	before := make(map[string]parley.Capabilities, len(s.members))
-	for id, m := range s.members {
-		before[id] = m.caps
-		m.reset()
+	before := s.dependents(changed)
+	for id := range before {
+		s.members[id].reset()
 	}
-	s.grants = slices.DeleteFunc(s.grants, func(g *grant) bool {
+	s.endGrants(func(g *grant) bool {
+		if _, ok := before[g.to]; !ok {
+			return false
+		}
 		if !s.supported(g) {
 			return true
 		}
@@ -260,12 +338,25 @@ func (s *State) recompute(changed string) []Effect {
 		s.grantEnds = sooner(s.grantEnds, g.expires)
 	}
 	effects := []Effect{{Type: Rewelcome, Participant: changed}}
-	for id, m := range s.members {
-		if id != changed && !sameCapabilities(before[id], m.caps) {
+	for _, id := range slices.Sorted(maps.Keys(before)) {
+		if id != changed && !sameCapabilities(before[id], s.members[id].caps) {
 			effects = append(effects, Effect{Type: Rewelcome, Participant: id})
 		}
 	}
 	return effects
+}
+
+// dependents are those whose rights may change with one participant's, it
+// included, with what they may send so far. A right that came late supports no
+// earlier grant, so that one look at the grants in their order finds all.
+func (s *State) dependents(changed string) map[string]parley.Capabilities {
+	set := map[string]parley.Capabilities{changed: s.members[changed].caps}
+	for _, g := range s.grants {
+		if _, ok := set[g.from]; ok {
+			set[g.to] = s.members[g.to].caps
+		}
+	}
+	return set
 }
 
 func sameCapabilities(a, b parley.Capabilities) bool {
@@ -281,14 +372,15 @@ func (m *member) reset() {
 }
 
 // give adds a grant, which lifts the denials that earlier revocations left
-// behind, where it gives back at least what they took.
+// behind, where it gives back at least what they took. What the configuration
+// denies stays denied.
 func (m *member) give(g *grant) {
-	lifts := func(t taken) bool { return t.seq < g.seq && g.caps.Covers(t.part) }
-	for _, t := range m.taken {
-		stays := slices.ContainsFunc(m.taken, func(o taken) bool { return !lifts(o) && o.denial.Equal(t.denial) })
-		if lifts(t) && !stays && !slices.ContainsFunc(m.base, t.denial.Equal) {
-			m.caps = slices.DeleteFunc(slices.Clone(m.caps), t.denial.Equal)
-		}
+	lifted := func(c parley.Capability) bool {
+		return c.Deny() && !slices.ContainsFunc(m.base, c.Equal) &&
+			slices.ContainsFunc(m.taken, func(t taken) bool {
+				return t.seq < g.seq && t.denial.Equal(c) && g.caps.Covers(t.part)
+			})
 	}
-	m.caps = append(slices.Clip(m.caps), g.caps...)
+	m.caps = slices.DeleteFunc(slices.Clone(m.caps), lifted)
+	m.caps = append(m.caps, g.caps...)
 }

@@ -32,6 +32,12 @@ func (s *State) contentDigest(from string, e *parley.Envelope) (d [16]byte) {
 // mostScratch is how much of a buffer is kept for the next envelope.
 const mostScratch = 64 << 10
 
+// stillMeant reports whether an id means something here, however long ago its
+// envelope was: nobody may put another request, proposal or grant in its place.
+func (s *State) stillMeant(id string) bool {
+	return s.requests.open[id] != nil || s.proposals.get(id) != nil || s.grantIDs[id]
+}
+
 // checkDuplicate refuses an id that was used before. The same content from the
 // same sender is told where the first one stands: the retry was not needed.
 func (s *State) checkDuplicate(from string, e *parley.Envelope) error {
@@ -39,11 +45,11 @@ func (s *State) checkDuplicate(from string, e *parley.Envelope) error {
 		return nil
 	}
 	first, used := s.ids.get(e.ID)
-	if !used {
+	if !used && !s.stillMeant(e.ID) {
 		return nil
 	}
 	err := parley.Errorf(parley.DuplicateID, "the id %q was used before", e.ID)
-	if first.digest == s.contentDigest(from, e) {
+	if used && first.digest == s.contentDigest(from, e) {
 		err.Seq = first.seq
 	}
 	return err

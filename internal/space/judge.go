@@ -49,6 +49,7 @@ type judgement struct {
 	kind     parley.Kind // effective, from readKind on
 	call     parley.Call // of a request or proposal in a strict space
 	answered *request    // the open request that a response answers
+	object   string      // whom an order is about
 	ended    *proposal   // the proposal that a fulfilment, reject or withdraw names
 }
 
@@ -119,15 +120,15 @@ func (j *judgement) readCall() error {
 
 // capability holds the effective kind against what the sender may send.
 func (j *judgement) capability() error {
-	if j.kind.Type == parley.TypeWithdraw {
-		return nil // its proposer needs none
+	if j.kind.Type == parley.TypeWithdraw && j.strict() {
+		return nil // its proposer needs none, and nobody else gets past the rules
 	}
 	action := j.action()
 	caps := j.Capabilities(j.from)
 	if err := caps.CheckParams(&action); err != nil {
 		return err
 	}
-	if caps.Allow(&action) {
+	if caps.Allow(&action) || j.mayWithdraw(caps, action) {
 		return nil
 	}
 	err := parley.Errorf(parley.CapabilityViolation, "you may not send %.200s", j.kind)
@@ -137,6 +138,13 @@ func (j *judgement) capability() error {
 		err.Hint = hint
 	}
 	return err
+}
+
+// mayWithdraw is how a lazy space, which does not know whose proposal it is,
+// lets proposers withdraw: whoever may propose something may take it back.
+func (j *judgement) mayWithdraw(caps parley.Capabilities, a parley.Action) bool {
+	a.Kind = a.Kind.As(parley.TypeProposal)
+	return j.kind.Type == parley.TypeWithdraw && caps.Allow(&a)
 }
 
 func (j *judgement) action() parley.Action {
@@ -192,10 +200,8 @@ func (j *judgement) meaning() error {
 		return j.judgeReject()
 	case parley.TypeWithdraw:
 		return j.judgeWithdraw()
-	case parley.KindGrant:
-		return j.judgeGrant()
-	case parley.KindRevoke:
-		return j.judgeRevoke()
+	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRestartBridge:
+		return j.judgeOrder()
 	}
 	return nil
 }

@@ -20,8 +20,19 @@ func (j *judgement) readOrder() error {
 	if !ok {
 		return parley.Errorf(parley.KindMismatch, "the payload of %s has no %s that is a string", j.kind.Type, who)
 	}
-	if !j.Known(id) {
-		return parley.Errorf(parley.NotFound, "no participant here is called %.80q", id)
+	j.object = id
+	return nil
+}
+
+func (j *judgement) judgeOrder() error {
+	if !j.Known(j.object) {
+		return parley.Errorf(parley.NotFound, "no participant here is called %.80q", j.object)
+	}
+	switch j.kind.Type {
+	case parley.KindGrant:
+		return j.judgeGrant()
+	case parley.KindRevoke:
+		return j.judgeRevoke()
 	}
 	return nil
 }

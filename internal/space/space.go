@@ -53,6 +53,7 @@ type State struct {
 	seq       uint64
 	members   map[string]*member // everybody known, by id
 	grants    []*grant           // in force, by their place in the order
+	grantIDs  map[string]bool    // theirs
 	grantEnds time.Time          // when the first of them expires; zero is never
 	ids       *window[idEntry]   // envelopes, to refuse duplicates
 	contexts  *window[string]    // contexts by id, with the type that their first envelope gave them
@@ -77,6 +78,7 @@ func New(rules Rules) *State {
 	s := &State{
 		rules:       rules,
 		members:     make(map[string]*member),
+		grantIDs:    make(map[string]bool),
 		ids:         newWindow[idEntry](windowSize),
 		contexts:    newWindow[string](windowSize),
 		requests:    newRequestBook(),
