@@ -64,7 +64,7 @@ func appendCanonical(dst []byte, v jsontext.Value, i int) ([]byte, int) {
 	case 't', 'f', 'n':
 		return append(dst, v[i]), end
 	default:
-		return append(append(append(dst, '#'), canonicalNumber(v[i:end])...), ';'), end
+		return append(appendNumber(append(dst, '#'), v[i:end]), ';'), end
 	}
 }
 
@@ -118,35 +118,41 @@ func appendCounted(dst []byte, s string) []byte {
 
 const maxExponent = 64 // digits
 
-// canonicalNumber writes a JSON number as DIGITSeEXPONENT without leading or
+// canonicalNumber is a JSON number as [appendNumber] writes it.
+func canonicalNumber(v jsontext.Value) string { return string(appendNumber(nil, v)) }
+
+// appendNumber writes a JSON number as DIGITSeEXPONENT without leading or
 // trailing zeros: the same text for the same value, however it was spelled,
 // without ever leaving decimal.
-func canonicalNumber(v jsontext.Value) string {
+func appendNumber(dst []byte, v jsontext.Value) []byte {
 	digits, exponent := v, []byte(nil)
 	if i := bytes.IndexAny(v, "eE"); i >= 0 {
 		digits, exponent = v[:i], v[i+1:]
 	}
-	sign := ""
-	if rest, negative := bytes.CutPrefix(digits, []byte{'-'}); negative {
-		sign, digits = "-", rest
+	digits, negative := bytes.CutPrefix(digits, []byte{'-'})
+	all, fraction, _ := bytes.Cut(digits, []byte{'.'})
+	if len(fraction) > 0 {
+		all = slices.Concat(all, fraction)
 	}
-	whole, fraction, _ := bytes.Cut(digits, []byte{'.'})
-	all := append(append([]byte(nil), whole...), fraction...)
 	trimmed := bytes.TrimRight(all, "0")
 	shift := int64(len(all) - len(trimmed) - len(fraction))
 	trimmed = bytes.TrimLeft(trimmed, "0")
-	if len(trimmed) == 0 {
-		return "0"
-	}
-	if len(exponent) > maxExponent {
+	switch {
+	case len(trimmed) == 0:
+		return append(dst, '0')
+	case len(exponent) > maxExponent:
 		// Nobody means such a number; it equals its own spelling alone, and
 		// costs no arithmetic.
-		return "x" + string(v)
+		return append(append(dst, 'x'), v...)
 	}
+	if negative {
+		dst = append(dst, '-')
+	}
+	dst = append(append(dst, trimmed...), 'e')
 	if len(exponent) == 0 {
-		return sign + string(trimmed) + "e" + strconv.FormatInt(shift, 10)
+		return strconv.AppendInt(dst, shift, 10)
 	}
 	exp := new(big.Int)
 	exp.SetString(string(bytes.TrimPrefix(exponent, []byte{'+'})), 10)
-	return sign + string(trimmed) + "e" + exp.Add(exp, big.NewInt(shift)).String()
+	return exp.Add(exp, big.NewInt(shift)).Append(dst, 10)
 }
