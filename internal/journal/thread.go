@@ -16,8 +16,8 @@ import (
 // The id may be a context's, and an id in a correlation_id as well: then the
 // context's envelopes count as named by it. An envelope of that id comes first.
 //
-// At most so many records are returned; more says that there are others. Where
-// nothing has the id, the error is not_found.
+// At most so many records are returned, and 32 MiB of them; more says that
+// there are others. Where nothing has the id, the error is not_found.
 func Thread(ctx context.Context, log Reader, id string, most int) (records []*Record, more bool, err error) {
 	t := thread{log: log, most: most, found: map[uint64]*Record{}, asked: map[string]bool{}}
 	if err := t.follow(ctx, id); err != nil {
@@ -39,8 +39,12 @@ type thread struct {
 	found map[uint64]*Record // by Seq
 	asked map[string]bool    // ids that were followed or are going to be
 	next  []string
+	bytes int  // of their bodies
 	full  bool // there was no room for one more
 }
+
+// threadBytes is how much of a thread is held in memory.
+const threadBytes = 32 << 20
 
 func (t *thread) follow(ctx context.Context, id string) error {
 	t.ask(id)
@@ -72,11 +76,12 @@ func (t *thread) take(ctx context.Context, q Query) (n int, err error) {
 		if t.found[r.Seq] != nil {
 			continue
 		}
-		if len(t.found) == t.most {
+		if len(t.found) == t.most || t.bytes+len(r.Body) > threadBytes && t.bytes > 0 {
 			t.full = true
 			return n, nil
 		}
 		t.found[r.Seq] = r
+		t.bytes += len(r.Body)
 		t.ask(r.ID)
 		for _, id := range r.Correlations {
 			t.ask(id)
