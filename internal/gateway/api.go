@@ -93,6 +93,7 @@ func (a *api) withToken(f tokenCall) http.Handler {
 		if err != nil {
 			return err
 		}
+		note(w, who[0].id)
 		return f(w, r, who)
 	})
 }

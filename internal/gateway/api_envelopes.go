@@ -124,12 +124,12 @@ func getEnvelope(w http.ResponseWriter, r *http.Request, c caller) error {
 // getChain reads what the correlation chain of an envelope, or of a context,
 // reaches in both directions.
 func getChain(w http.ResponseWriter, r *http.Request, c caller) error {
-	release, err := c.reads.acquire(r.Context())
-	if err != nil {
+	var records []*journal.Record
+	var more bool
+	err := c.reading(r.Context(), func(ctx context.Context) (err error) {
+		records, more, err = journal.Thread(ctx, c.room.record, r.PathValue("id"), chainMost)
 		return err
-	}
-	records, more, err := journal.Thread(r.Context(), c.room.record, r.PathValue("id"), chainMost)
-	release()
+	})
 	if err != nil {
 		return err
 	}

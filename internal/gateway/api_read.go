@@ -3,16 +3,19 @@ package gateway
 import (
 	"context"
 	"iter"
+	"time"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
 	"github.com/parleyhq/parley/internal/space"
 )
 
 const (
-	apiReads   = 4            // calls that read the journal at once
-	chunkOfLog = 512          // records of a stream that are read at a time
-	scanMost   = 8 * pageMost // proposals that are looked at for one page
-	scanAtOnce = 256          // of them, between looks into the state
+	readTime   = 30 * time.Second // that one reading of the journal may take
+	apiReads   = 4                // calls that read the journal at once
+	chunkOfLog = 512              // records of a stream that are read at a time
+	scanMost   = 8 * pageMost     // proposals that are looked at for one page
+	scanAtOnce = 256              // of them, between looks into the state
 )
 
 // readSlots let so many calls read the journal at once. Who reads a lot over
@@ -31,20 +34,34 @@ func (s readSlots) acquire(ctx context.Context) (release func(), err error) {
 // read collects the records that a query selects, until keep says that it has
 // enough. It must not wait for anything.
 func (c caller) read(ctx context.Context, q journal.Query, keep func(*journal.Record) bool) error {
-	release, err := c.reads.acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer release()
-	for rec, err := range c.room.record.Read(ctx, q) {
-		if err != nil {
-			return err
+	return c.reading(ctx, func(ctx context.Context) error {
+		for rec, err := range c.room.record.Read(ctx, q) {
+			if err != nil {
+				return err
+			}
+			if !keep(rec) {
+				return nil
+			}
 		}
-		if !keep(rec) {
-			return nil
-		}
+		return nil
+	})
+}
+
+// reading calls fn, which reads the journal, when it is its turn, and gives it
+// up after readTime: what takes longer keeps others waiting.
+func (c caller) reading(ctx context.Context, fn func(context.Context) error) error {
+	within, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	release, err := c.reads.acquire(within)
+	if err == nil {
+		defer release()
+		err = fn(within)
 	}
-	return nil
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return parley.Errorf(parley.Unavailable, "the journal was not read within %v", readTime).
+			WithHint("ask for less: a narrower range with after and before, or since and until")
+	}
+	return err
 }
 
 // one is the record that a query selects, nil for none.

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/parleyhq/parley"
@@ -116,4 +118,31 @@ func TestHostileRequests(t *testing.T) {
 		r.Header.Set("Upgrade", "websocket")
 	}).refused(403, parley.Unauthorized)
 	h.ask("", "POST", "/v1/spaces/demo/envelopes", `{"kind":"chat"}`, cookie).ok(202)
+}
+
+// Whatever Host and Origin say, a page that opens a WebSocket without a token
+// is one of ours.
+func FuzzOriginGuard(f *testing.F) {
+	f.Add("localhost:7717", "http://localhost:7717")
+	f.Add("parley.example", "https://parley.example")
+	f.Add("evil.example", "http://evil.example")
+	f.Add("localhost:7717", "http://localhost:7717@evil.example")
+	f.Add("[::1%25lo]:1", "null")
+	guard, err := newOriginGuard([]string{"parley.example"}, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, host, origin string) {
+		r := &http.Request{Method: "GET", Host: host, URL: &url.URL{}, Header: http.Header{"Upgrade": {"websocket"}, "Origin": {origin}}}
+		if guard.check(r) != nil || origin == "" {
+			return
+		}
+		u, err := url.Parse(origin)
+		if err != nil || u.Host != host {
+			t.Fatalf("%q may act on %q", origin, host)
+		}
+		if name := u.Hostname(); !strings.EqualFold(strings.TrimSuffix(name, "."), "parley.example") && !isLoopback(hostname(u.Host)) {
+			t.Fatalf("%q is one of ours", name)
+		}
+	})
 }

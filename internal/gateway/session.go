@@ -111,12 +111,12 @@ func sessionValue(r *http.Request) string {
 }
 
 // setSessionCookie gives a browser the session's value; an empty one takes it
-// back. It is for our pages alone, and for no script.
+// back. It is for our pages alone, and for no script. The browser keeps it until
+// it is closed; when it ends before, we say.
 func setSessionCookie(w http.ResponseWriter, r *http.Request, value string) {
 	c := &http.Cookie{
 		Name: sessionCookie, Value: value, Path: "/",
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: overTLS(r),
-		MaxAge: int(sessionLife.Seconds()),
 	}
 	if value == "" {
 		c.MaxAge = -1
@@ -164,7 +164,6 @@ func (a *api) showSession(w http.ResponseWriter, r *http.Request) error {
 		return parley.Errorf(parley.Unauthorized, "there is no session").
 			WithHint(`POST /v1/session {"token": "…"} starts one`)
 	}
-	setSessionCookie(w, r, sessionValue(r)) // the cookie's own time slides as well
 	return writeSession(w, who, expires)
 }
 
