@@ -182,13 +182,13 @@ func (r *renderer) other(l *line, e *parley.Envelope) {
 
 // reasons are the named members, after a dash each.
 func (r *renderer) reasons(payload jsontext.Value, names ...string) string {
-	s := ""
+	var s strings.Builder
 	for _, name := range names {
 		if text, ok := parley.MemberString(payload, name); ok && text != "" {
-			s += " — " + r.cut(clean(text), wide)
+			s.WriteString(" — " + r.cut(clean(text), wide))
 		}
 	}
-	return s
+	return s.String()
 }
 
 func (r *renderer) moment(text string) string {

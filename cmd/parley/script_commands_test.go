@@ -102,7 +102,7 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 // environment is the script's own, as far as programs here look at it.
 func environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "NO_COLOR", "PARLEY_URL", "PARLEY_TOKEN", "PARLEY_SPACE", "REPO"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "TZ", "NO_COLOR", "GORACE", "PARLEY_URL", "PARLEY_TOKEN", "PARLEY_SPACE", "REPO"} {
 		env = append(env, name+"="+ts.Getenv(name))
 	}
 	return env

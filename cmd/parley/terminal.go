@@ -47,19 +47,6 @@ func (t *terminal) palette() palette { return palette{t.outTTY && t.colours} }
 
 func (t *terminal) errPalette() palette { return palette{t.errTTY && t.colours} }
 
-// width is how many columns out has; 0 where nobody looks.
-func (t *terminal) width() int {
-	f, ok := t.out.(*os.File)
-	if !ok || !t.outTTY {
-		return 0
-	}
-	columns, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return columns
-}
-
 // say writes a line for people to err, where it is in nobody's way.
 func (t *terminal) say(format string, args ...any) {
 	fmt.Fprintf(t.err, format+"\n", args...)
