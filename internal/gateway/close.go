@@ -13,7 +13,6 @@ const (
 	statusGoingAway    = websocket.StatusGoingAway
 	statusBinary       = websocket.StatusUnsupportedData
 	statusNotUTF8      = websocket.StatusInvalidFramePayloadData
-	statusUnauthorized = websocket.StatusCode(4001)
 	statusRemoved      = websocket.StatusCode(4003)
 	statusTooSlow      = websocket.StatusCode(4008)
 	statusReplaced     = websocket.StatusCode(4009)
@@ -26,6 +25,7 @@ type closing struct {
 	reason string
 	upTo   uint64 // what is sent first: everything up to this seq; 0 sends nothing more
 	drain  bool   // answers that wait are sent first
+	since  int64  // when it began, in ticks; set by close
 }
 
 const maxCloseReason = 123 // bytes
@@ -34,6 +34,7 @@ const maxCloseReason = 123 // bytes
 // the first call counts. It never waits.
 func (c *conn) close(how closing) {
 	how.reason = clip(how.reason, maxCloseReason)
+	how.since = c.room.g.tick.Load()
 	c.mu.Lock()
 	first := c.closing == nil
 	if first {
@@ -49,6 +50,14 @@ func (c *conn) close(how closing) {
 		c.deadline(closeWithin)
 	}
 	c.cur.rouse()
+}
+
+// overdue reports whether a connection that is closing takes too long to send
+// what it has to, perhaps since that never comes.
+func (c *conn) overdue(now int64) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing != nil && !c.broken && now-c.closing.since > closeOverdue
 }
 
 // closeCode is what the connection was closed with; 0 where its other side was

@@ -177,7 +177,10 @@ func (s *socket) Read(p []byte) (int, error) {
 
 // deadline lets writes that go on fail by then.
 func (c *conn) deadline(within time.Duration) {
-	if c.sock != nil {
-		_ = c.sock.SetWriteDeadline(time.Now().Add(within)) // fails only where it is closed
+	c.mu.Lock()
+	sock := c.sock
+	c.mu.Unlock()
+	if sock != nil {
+		_ = sock.SetWriteDeadline(time.Now().Add(within)) // fails only where it is closed
 	}
 }

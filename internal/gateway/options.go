@@ -61,7 +61,7 @@ type TokenHash = [sha256.Size]byte
 
 // Bounds that are not configurable.
 const (
-	readBuffer     = 2 << 10  // bytes of each connection's read buffer
+	readBuffer     = 1 << 10  // bytes of each connection's read buffer
 	oversizeFactor = 8        // frames up to so many times the limit are skipped, larger ones end the connection
 	maxPrivate     = 1 << 20  // bytes of answers that may wait for one connection
 	chunkBytes     = 64 << 10 // read from the journal at a time, and gathered by a filter for one write
@@ -75,5 +75,6 @@ const (
 	silentFor      = 75       // seconds without a byte that end a connection
 	stalledFor     = 30       // seconds in which one write makes no progress
 	closeWithin    = 5 * time.Second
+	closeOverdue   = 15 // seconds after which a closing connection is cut off: longer than a handshake
 	retainDefault  = 8 << 20
 )

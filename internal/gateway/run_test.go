@@ -154,7 +154,9 @@ func TestStartAfterCrash(t *testing.T) {
 
 // Whatever was accepted before a shutdown is on record and delivered.
 func TestShutdownLosesNothing(t *testing.T) {
-	h := serve(t, Options{})
+	s := demo("ann", "bob")
+	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
+	h := serve(t, Options{Spaces: []Space{s}})
 	ann, bob := h.join("ann", "presence=off"), h.join("bob", "presence=off&echo=off")
 	sent := make(chan int)
 	go func() {
@@ -564,4 +566,38 @@ func TestTooManyPings(t *testing.T) {
 	if code := ann.closed(); code != statusFlooding {
 		t.Errorf("closed with %d", code)
 	}
+}
+
+// A connection that is to be closed after something that never comes is cut off.
+func TestCloseIsOverdue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := memory(t, Options{})
+		ann := h.join("ann", "")
+		for _, c := range h.g.rooms["demo"].everyConn(nil) {
+			c.close(closing{code: statusRemoved, upTo: 99, drain: true})
+		}
+		time.Sleep((closeOverdue + 2) * time.Second)
+		h.settleTo(0)
+		ann.ws.CloseNow()
+	})
+}
+
+func TestShutdownWhileTheJournalFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := memory(t, Options{})
+		ann := h.join("ann", "")
+		h.journal.Fail(errors.New("the disk is full"))
+		ann.send(chat("lost"))
+		if e := ann.next(); field(t, e, "error") != "unavailable" {
+			t.Errorf("got %s", e.Payload)
+		}
+		closed := make(chan websocket.StatusCode)
+		go func() { closed <- ann.closed() }()
+		if err := h.g.Shutdown(t.Context()); !errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
+			t.Errorf("error %v", err)
+		}
+		if code := <-closed; code != statusGoingAway {
+			t.Errorf("closed with %d", code)
+		}
+	})
 }

@@ -89,9 +89,14 @@ func (r *room) drain(drained chan struct{}) {
 		return
 	}
 	r.drained = drained
+	upTo := r.state.Seq()
+	if r.down {
+		_, next := r.frames.bounds()
+		upTo = next - 1 // the rest never happens
+	}
 	for _, list := range r.conns {
 		for _, c := range list {
-			c.close(closing{code: statusGoingAway, reason: "the gateway is going away", upTo: r.state.Seq(), drain: true})
+			c.close(closing{code: statusGoingAway, reason: "the gateway is going away", upTo: upTo, drain: true})
 		}
 	}
 }

@@ -40,6 +40,9 @@ func (r *room) everyConn(list []*conn) []*conn {
 func (c *conn) inspect(now int64) {
 	since := c.writing.Load()
 	switch {
+	case c.overdue(now):
+		c.breakOff()
+		c.cur.rouse()
 	case since > 0 && now-since >= stalledFor:
 		c.close(closing{code: statusTooSlow, reason: "nothing is read: resume"})
 	case now-c.heard.Load() >= silentFor:

@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"bufio"
 	"crypto/rand"
-	"io"
 	"strconv"
 	"time"
 
@@ -50,14 +48,19 @@ func (r *room) ackFrame(to string, rec *journal.Record) []byte {
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // salts hands out random salts, which are read from the system in bulk.
-type salts struct{ from *bufio.Reader }
+type salts struct {
+	random [4 << 10]byte
+	left   int // bytes of random, at its end, that were not handed out
+}
 
 func (s *salts) next() (salt [16]byte) {
-	if s.from == nil {
-		s.from = bufio.NewReaderSize(rand.Reader, 4<<10)
+	if s.left == 0 {
+		rand.Read(s.random[:]) // never fails
+		s.left = len(s.random)
 	}
-	if _, err := io.ReadFull(s.from, salt[:]); err != nil {
-		panic(err) // the system's source of randomness does not fail
-	}
+	from := s.random[len(s.random)-s.left:]
+	copy(salt[:], from)
+	clear(from[:len(salt)]) // nobody learns it from this process's memory later
+	s.left -= len(salt)
 	return salt
 }
