@@ -424,29 +424,51 @@ func (r *Room) Reject(ctx context.Context, proposal *parley.Envelope, reason, me
 	if message != "" {
 		b = appendString(append(b, `,"message":`...), message)
 	}
-	return r.endProposal(ctx, parley.TypeReject, proposal, append(b, '}'), opts)
+	e, err := ending(parley.TypeReject, proposal, append(b, '}'), opts)
+	if err != nil {
+		return Receipt{}, err
+	}
+	return r.Send(ctx, e)
 }
 
 // Withdraw takes back a proposal of ours. Errors are those of [Room.Send].
 func (r *Room) Withdraw(ctx context.Context, proposal *parley.Envelope, opts ...SendOption) (Receipt, error) {
-	return r.endProposal(ctx, parley.TypeWithdraw, proposal, []byte(`{}`), opts)
+	e, err := ending(parley.TypeWithdraw, proposal, []byte(`{}`), opts)
+	if err != nil {
+		return Receipt{}, err
+	}
+	receipt, err := r.Send(ctx, e)
+	if err == nil {
+		r.withdrew(e, receipt)
+	}
+	return receipt, err
 }
 
-func (r *Room) endProposal(ctx context.Context, typ string, proposal *parley.Envelope, payload []byte, opts []SendOption) (Receipt, error) {
+// withdrew tells those who wait what its echo may not: not everybody receives
+// their own envelopes.
+func (r *Room) withdrew(e *parley.Envelope, receipt Receipt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	seen := *e
+	seen.From, seen.Seq = r.welcome.You.ID, receipt.Seq
+	r.offers.ended(&seen, Withdrawn)
+}
+
+// ending composes what ends a proposal without a call.
+func ending(typ string, proposal *parley.Envelope, payload []byte, opts []SendOption) (*parley.Envelope, error) {
 	kind := parley.SplitKind(proposal.Kind)
 	if kind.Type != parley.TypeProposal {
-		return Receipt{}, parley.Errorf(parley.ProposalNotFound, "%s is no proposal, but %s", proposal.ID, kind.Type)
+		return nil, parley.Errorf(parley.ProposalNotFound, "%s is no proposal, but %s", proposal.ID, kind.Type)
 	}
 	to := slices.Clone(proposal.To)
 	if typ == parley.TypeReject && proposal.From != "" {
 		to = []string{proposal.From}
 	}
-	e := collect(opts).apply(&parley.Envelope{
+	return collect(opts).apply(&parley.Envelope{
 		Kind:        kind.As(typ).String(),
 		To:          to,
 		Correlation: parley.CorrelateWith(proposal.ID),
 		Context:     proposal.Context,
 		Payload:     payload,
-	})
-	return r.Send(ctx, e)
+	}), nil
 }

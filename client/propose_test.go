@@ -158,13 +158,20 @@ func TestProposalWaitGivenUp(t *testing.T) {
 }
 
 func TestProposalWithdraw(t *testing.T) {
-	g := newGateway(t)
-	p := propose(t, g, nil)
-	if err := p.Withdraw(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := p.Wait(t.Context()); err != nil || got.Decision != client.Withdrawn {
-		t.Errorf("got %+v, %v", got, err)
+	for name, opts := range map[string]*client.Options{
+		"with its echo": nil,
+		"without":       {Routing: client.RoutingDirected, EchoOff: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGateway(t)
+			p := propose(t, g, opts)
+			if err := p.Withdraw(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.Wait(t.Context()); err != nil || got.Decision != client.Withdrawn || got.By != "agent" {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
 	}
 }
 
