@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/parleyhq/parley/internal/config"
 )
@@ -18,8 +17,8 @@ type announcer struct {
 	t     *terminal
 	house *house
 
-	mu    sync.Mutex          // one line at a time
-	known map[bridgeName]bool // servers that were told of
+	mu     sync.Mutex            // one line at a time
+	faults map[bridgeName]string // what was told of each server last
 }
 
 // event is a line of --json.
@@ -46,7 +45,7 @@ func (a *announcer) tell(e event, lines ...string) {
 }
 
 // listening says what was started, and what to do next.
-func (a *announcer) listening() error {
+func (a *announcer) listening() {
 	h, p := a.house, a.t.palette()
 	if d := h.plan.demo; d != nil {
 		a.tell(event{Event: "listening", URL: h.url, Space: defaultSpace},
@@ -58,7 +57,7 @@ func (a *announcer) listening() error {
 			"In another terminal, in this folder, listen:",
 			"  "+p.good(a.command("tail", "--history 20")),
 			"")
-		return nil
+		return
 	}
 	lines := []string{"Parley listens on " + p.name(h.url) + "."}
 	for name, s := range config.Sorted(h.plan.config.Spaces) {
@@ -67,7 +66,6 @@ func (a *announcer) listening() error {
 	}
 	lines = append(lines, "Listen with "+p.good(program()+" tail"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
 	a.tell(event{Event: "listening", URL: h.url}, lines...)
-	return nil
 }
 
 // proposed says that the demo's agent waits for a decision.
@@ -83,16 +81,6 @@ func (a *announcer) proposed(id string) {
 		"")
 }
 
-// bridged says that an MCP server can be called.
-func (a *announcer) bridged(name bridgeName) {
-	text := "is ready"
-	if a.note(name) {
-		text = "is ready again"
-	}
-	p := a.t.palette()
-	a.tell(event{Event: "ready", Space: name.space, Who: name.id}, p.good("✓")+" "+p.name(name.id)+" "+text)
-}
-
 // idle says that the demo's agent waits to be asked.
 func (a *announcer) idle() {
 	a.tell(event{Event: "idle", Space: defaultSpace, Who: demoAgent},
@@ -103,32 +91,50 @@ func (a *announcer) idle() {
 		"")
 }
 
-// note remembers that a server was told of, and whether it was before.
-func (a *announcer) note(name bridgeName) (known bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.known == nil {
-		a.known = map[bridgeName]bool{}
+// bridged says that an MCP server can be called.
+func (a *announcer) bridged(name bridgeName) {
+	text := "is ready"
+	if a.note(name, "") {
+		text = "is ready again"
 	}
-	known = a.known[name]
-	a.known[name] = true
-	return known
+	p := a.t.palette()
+	a.tell(event{Event: "ready", Space: name.space, Who: name.id}, p.good("✓")+" "+p.name(name.id)+" "+text)
 }
 
-// unbridged says that an MCP server cannot be called, and what happens next.
-func (a *announcer) unbridged(name bridgeName, err error, retry time.Duration) {
-	a.note(name)
-	a.fault(name, err, fmt.Sprintf("; next try in %s", retry.Round(100*time.Millisecond)))
+// note remembers what was told of a server last, "" for being ready, and reports
+// whether it was told of before, or of the same fault.
+func (a *announcer) note(name bridgeName, fault string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.faults == nil {
+		a.faults = map[bridgeName]string{}
+	}
+	last, known := a.faults[name]
+	a.faults[name] = fault
+	return known && (fault == "" || fault == last)
+}
+
+// unbridged says that an MCP server cannot be called, and what happens next: once
+// for as long as the fault stays the same. said is the last that its program
+// wrote to its standard error.
+func (a *announcer) unbridged(name bridgeName, err error, said string) {
+	then := "it is tried again from time to time"
+	if a.house != nil {
+		then = "the gateway goes on, and tries again from time to time"
+	}
+	if !a.note(name, err.Error()) {
+		a.fault(name, err, said, then)
+	}
 }
 
 // gone says that an MCP server does not come back.
-func (a *announcer) gone(name bridgeName, err error) { a.fault(name, err, "; it does not come back") }
+func (a *announcer) gone(name bridgeName, err error) { a.fault(name, err, "", "it does not come back") }
 
-func (a *announcer) fault(name bridgeName, err error, then string) {
+func (a *announcer) fault(name bridgeName, err error, said, then string) {
 	e, p := explain(err), a.t.palette()
-	lines := []string{p.bad("✗") + " " + p.name(name.id) + ": " + clean(e.Error()) + then}
-	if a.house != nil {
-		lines[0] += "; the gateway goes on"
+	lines := []string{p.bad("✗") + " " + p.name(name.id) + ": " + clean(e.Error()) + "; " + then}
+	if said != "" {
+		lines = append(lines, "  "+p.dim("it said:")+" "+clean(said))
 	}
 	if e.Hint != "" {
 		lines = append(lines, "  "+p.dim("hint:")+" "+clean(e.Hint))

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"strings"
+	"sync"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
@@ -53,7 +55,11 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 	log := h.plan.log.With("space", name.space, "bridge", name.id)
 	connect := clientInfo()
 	connect.Log = log
-	connect.OnStderr = func(line string) { log.Info("the server says", "stderr", line) }
+	var said lastWords
+	connect.OnStderr = func(line string) {
+		said.keep(line)
+		log.Info("the server says", "stderr", line)
+	}
 	b := mcpbridge.NewBridge(server, mcpbridge.Join{
 		URL: h.url, Token: h.tokens[name], Space: name.space, Connect: connect, Log: log,
 		OnJoin: func(string) {
@@ -62,7 +68,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 		},
 		OnState: func(s mcpbridge.State) {
 			if s.Phase == mcpbridge.Failed {
-				a.unbridged(name, s.Err, s.RetryIn)
+				a.unbridged(name, s.Err, said.take())
 				h.oneTried()
 			}
 		},
@@ -72,6 +78,27 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 			a.gone(name, err)
 		}
 	})
+}
+
+// lastWords is the last that a program wrote to its standard error.
+type lastWords struct {
+	mu   sync.Mutex
+	line string
+}
+
+func (l *lastWords) keep(line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if strings.TrimSpace(line) != "" {
+		l.line = line
+	}
+}
+
+func (l *lastWords) take() (line string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	line, l.line = l.line, ""
+	return line
 }
 
 // explain gives a failure of a bridge a code, if it has none.

@@ -125,7 +125,7 @@ func runJoin(ctx context.Context, t *terminal, to *target, name string, server m
 		},
 		OnState: func(s mcpbridge.State) {
 			if s.Phase == mcpbridge.Failed {
-				who.unbridged(bridgeName{a.space, name}, s.Err, s.RetryIn)
+				who.unbridged(bridgeName{a.space, name}, s.Err, "")
 			}
 		},
 	}).Run(ctx)

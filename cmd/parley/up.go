@@ -109,9 +109,7 @@ func runUp(ctx context.Context, t *terminal, p *plan) error {
 		return err
 	}
 	a := &announcer{t: t, house: h}
-	if err := a.listening(); err != nil {
-		return err
-	}
+	a.listening()
 	guests := h.invite(ctx)
 	h.bridge(guests, a)
 	h.play(guests, a)
