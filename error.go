@@ -41,6 +41,17 @@ const (
 	Internal            Code = "internal"
 )
 
+// Codes are all of section 5's, in its order.
+func Codes() []Code {
+	return []Code{
+		MalformedEnvelope, EnvelopeTooLarge, UnsupportedProtocol, IdentityMismatch, ReservedKind, RateLimited,
+		InvalidKind, InvalidSubject, KindMismatch, CapabilityViolation, InvalidContext, ContextLimit,
+		MissingCorrelation, InvalidCorrelation, LimitReached, TargetAbsent,
+		ProposalNotFound, ProposalClosed, ProposalMismatch, NotProposer, SelfFulfilment,
+		DuplicateID, Unauthorized, NotFound, Unavailable, Internal,
+	}
+}
+
 // Codes that only the command line and HTTP use: they concern a call, not an
 // envelope.
 const (

@@ -51,6 +51,30 @@ func TestWire(t *testing.T) {
 	}
 }
 
+// TestEveryRefusalHasATranscript holds section 5's table against the cases. The
+// two that need a broken gateway are seen in package gateway.
+func TestEveryRefusalHasATranscript(t *testing.T) {
+	files, err := filepath.Glob("../testdata/wire/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(data)
+	}
+	for _, code := range parley.Codes() {
+		seen := strings.Contains(all.String(), `"error":"`+string(code)+`"`) ||
+			regexp.MustCompile(`HTTP \d+ `+string(code)+`:`).MatchString(all.String())
+		if !seen && code != parley.Unavailable && code != parley.Internal {
+			t.Errorf("no transcript shows %s", code)
+		}
+	}
+}
+
 // playCase plays one case and returns it with what everybody saw.
 func playCase(t *testing.T, c *txtar.Archive) *txtar.Archive {
 	p := &wirePlay{t: t, sockets: map[string]*socket{}, names: map[string]string{}}
@@ -176,7 +200,10 @@ func (p *wirePlay) connect(label, query string) {
 	who, _, _ := strings.Cut(label, "#")
 	query = strings.ReplaceAll(query, "EPOCH", p.gateway.Epoch())
 	header := http.Header{"Authorization": {"Bearer " + p.gateway.Token(who)}}
-	url := "ws" + strings.TrimPrefix(p.gateway.URL, "http") + "/ws?space=" + p.gateway.Space + "&" + query
+	if !strings.Contains(query, "space=") && !strings.Contains(query, "topic=") {
+		query = "space=" + p.gateway.Space + "&" + query
+	}
+	url := "ws" + strings.TrimPrefix(p.gateway.URL, "http") + "/ws?" + query
 	s := p.sockets[label]
 	if s == nil {
 		s = &socket{me: who}
