@@ -61,29 +61,26 @@ func findEnvelope(ctx context.Context, rec record, name string) (string, error) 
 	return pick(name, list)
 }
 
-// findProposal is the id of the proposal that somebody named, among the open
-// ones where it is not a whole id.
+// findProposal is the id of the proposal that somebody named. A number is a seq,
+// so that no id that somebody chose can pass for another proposal; the beginning
+// of an id is looked for among the open ones first.
 func findProposal(ctx context.Context, a *api, name string) (string, error) {
-	list, err := a.get(ctx, "/proposals", url.Values{"state": {"open"}, "limit": {strconv.Itoa(recent)}})
-	if err != nil {
-		return "", err
+	_, err := a.get(ctx, pathOf("/proposals/%s", name), nil)
+	if !errors.Is(err, &parley.Error{Code: parley.ProposalNotFound}) && !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return name, err
 	}
-	open := items(list)
-	for _, p := range open {
-		if idOf(p) == name {
-			return name, nil
+	rec := &gatewayRecord{*a}
+	if _, isSeq := asSeq(name); !isSeq {
+		list, err := a.get(ctx, "/proposals", url.Values{"state": {"open"}, "limit": {strconv.Itoa(recent)}})
+		if err != nil {
+			return "", err
+		}
+		if id, err := pick(name, items(list)); err != nil || id != "" {
+			return id, err
 		}
 	}
-	id, err := pick(name, open)
-	if err != nil || id != "" {
-		return id, err
-	}
 	// It is decided already, or unknown: the gateway says which.
-	rec := &gatewayRecord{*a}
-	if _, err := rec.one(ctx, name); err == nil {
-		return name, nil
-	}
-	id, err = findEnvelope(ctx, rec, name)
+	id, err := findEnvelope(ctx, rec, name)
 	return cmp.Or(id, name), err
 }
 
@@ -110,8 +107,9 @@ func idOf(v jsontext.Value) string {
 	return id
 }
 
-// asSeq reads a place, as #12 or 12.
+// asSeq reads a place, as #12 or 12. With a zero in front it begins an id.
 func asSeq(name string) (uint64, bool) {
-	seq, err := strconv.ParseUint(strings.TrimPrefix(name, "#"), 10, 63)
-	return seq, err == nil && seq > 0
+	digits := strings.TrimPrefix(name, "#")
+	seq, err := strconv.ParseUint(digits, 10, 63)
+	return seq, err == nil && digits[0] != '0'
 }

@@ -198,6 +198,9 @@ func (h *house) close() {
 	}
 	h.listener.Close()
 	h.serving.Wait()
+	if h.plan.urlFile != "" {
+		os.Remove(h.plan.urlFile) // nobody is there any more; it may never have been written
+	}
 	if err := h.journal.Close(); err != nil {
 		h.plan.log.Error("closing the journal", "error", err)
 	}
