@@ -16,6 +16,7 @@ import (
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
 	"github.com/parleyhq/parley/internal/journal/journaltest"
+	"github.com/parleyhq/parley/internal/unprivileged"
 )
 
 func open(t *testing.T, opts Options) *Journal {
@@ -147,8 +148,8 @@ func TestOpenRefuses(t *testing.T) {
 			prepare: func(t *testing.T, path string) { must(t, os.Chmod(filepath.Dir(path), 0o500)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if c.root && os.Geteuid() == 0 {
-				t.Skip("root may do everything")
+			if c.root && unprivileged.Run(t) {
+				return
 			}
 			dir := filepath.Join(t.TempDir(), "data")
 			must(t, os.Mkdir(dir, 0o755))
