@@ -1,6 +1,7 @@
 package parley
 
 import (
+	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,12 +57,7 @@ func CorrelateWith(ids ...string) Correlation {
 
 // Addressed reports whether id is named in To.
 func (e *Envelope) Addressed(id string) bool {
-	for _, to := range e.To {
-		if to == id {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(e.To, id)
 }
 
 // ValidID reports whether id can name an envelope, a context or an addressee:
