@@ -94,6 +94,7 @@ func (r *room) admit(e *parley.Envelope, kind parley.Kind, to []string, by submi
 func (r *room) append(rec *journal.Record, p pending) {
 	p.since = time.Now()
 	rec.Token = &p
+	r.appended++
 	r.record.Append(rec)
 }
 

@@ -91,22 +91,22 @@ func (r *room) rouse() {
 	}
 }
 
-// settle notes how far the record goes, and passes on what that sets off.
+// settle notes what is on record, and passes on what that sets off.
 func (r *room) settle(records []*journal.Record) {
 	r.mu.Lock()
+	r.settled += uint64(len(records))
 	effects := len(r.effects)
 	for _, rec := range records {
 		if rec.Type != journal.Admitted {
 			continue
 		}
-		r.durable = rec.Seq
 		for _, e := range rec.Token.(*pending).effects {
 			r.effects = append(r.effects, effect{e, rec.Seq})
 		}
 	}
 	more := len(r.effects) > effects
 	n := 0
-	for n < len(r.barriers) && r.barriers[n].seq <= r.durable {
+	for n < len(r.barriers) && r.barriers[n].records <= r.settled {
 		n++
 	}
 	due := slices.Clone(r.barriers[:n])
@@ -125,6 +125,7 @@ func (r *room) settle(records []*journal.Record) {
 func (r *room) Failed(records []*journal.Record, err error) {
 	r.metrics.failures.Inc()
 	r.mu.Lock()
+	r.settled += uint64(len(records))
 	r.failed = err
 	r.failing.Store(true)
 	waiting := r.barriers
@@ -148,25 +149,28 @@ func (r *room) signal() {
 	}
 }
 
-// barrier is something to be done once everything up to seq is on record, or
-// is known never to be. It must not wait.
+// barrier is something to be done once so many records have been settled: all
+// that had been appended when it was made. It must not wait.
 type barrier struct {
-	seq  uint64
-	then func(error)
+	records uint64
+	then    func(error)
 }
 
-// whenDurable calls then once everything that the state knows is on record.
-// Only run calls it, so that barriers are in the order of their seqs.
+// whenDurable calls then once everything that was appended is on record; with
+// unavailable where it turns out not to be. Only run calls it, so that barriers
+// are in order.
 func (r *room) whenDurable(then func(error)) {
-	seq := r.state.Seq()
 	r.mu.Lock()
-	waits := seq > r.durable
+	failed := r.failed != nil || r.down
+	waits := !failed && r.appended > r.settled
 	if waits {
-		r.barriers = append(r.barriers, barrier{seq, then})
+		r.barriers = append(r.barriers, barrier{r.appended, then})
 	}
 	r.mu.Unlock()
-	if waits {
-		return
+	switch {
+	case failed:
+		then(unavailable())
+	case !waits:
+		then(nil)
 	}
-	then(nil)
 }

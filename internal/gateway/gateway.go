@@ -94,7 +94,7 @@ func (g *Gateway) open(ctx context.Context, s Space) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.epoch, r.first, r.durable = bounds.Epoch, bounds.First, bounds.Last
+	r.epoch, r.first = bounds.Epoch, bounds.First
 	r.frames = newFrameLog(max(1, bounds.First), g.opts.RetainBytes)
 	if r.state, err = r.replay(ctx); err != nil {
 		return nil, fmt.Errorf("space %s: %w", r.name, err)

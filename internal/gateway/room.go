@@ -37,6 +37,7 @@ type room struct {
 	state    *space.State
 	epoch    string
 	first    uint64 // the oldest seq that is on record; 0 is none
+	appended uint64 // records handed to the journal
 	down     bool   // nothing is taken: the state is being rebuilt
 	draining bool   // nothing is taken any more
 	drained  chan struct{}
@@ -50,7 +51,7 @@ type room struct {
 
 	// Shared with the journal's goroutine.
 	mu       sync.Mutex
-	durable  uint64 // the newest seq on record
+	settled  uint64 // records that are on record, or failed
 	barriers []barrier
 	effects  []effect
 	failed   error       // why the log takes nothing; run resets it

@@ -473,6 +473,7 @@ func TestView(t *testing.T) {
 	if err != nil || got.ID != "s1" || got.Seq != 3 || got.Epoch != "e1" || got.TS.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
+	ann.ws.CloseNow()
 	h.stop()
 	if err := submitTo(h, "demo"); !errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
 		t.Errorf("after the end: %v", err)

@@ -64,8 +64,8 @@ func (r *room) shutdown(ctx context.Context) error {
 			finishedOr(drained, closeWithin)
 		}
 	}
-	if settled := r.settled(ctx); err == nil {
-		err = settled
+	if finished := r.finish(ctx); err == nil {
+		err = finished
 	}
 	close(r.quit)
 	return err
@@ -83,6 +83,9 @@ func finishedOr(done <-chan struct{}, within time.Duration) {
 // drain takes nothing more and lets the connections go, each after what has
 // been accepted until now.
 func (r *room) drain(drained chan struct{}) {
+	if r.failing.Load() {
+		r.attend()
+	}
 	r.draining = true
 	if len(r.conns) == 0 {
 		close(drained)
@@ -109,9 +112,9 @@ func (r *room) cutOff() {
 	}
 }
 
-// settled records the floods that were counted, and waits until everything is
+// finish records the floods that were counted, and waits until everything is
 // on record.
-func (r *room) settled(ctx context.Context) error {
+func (r *room) finish(ctx context.Context) error {
 	done := make(chan error, 1)
 	err := r.do(ctx, func() {
 		if r.down {
