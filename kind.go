@@ -107,14 +107,14 @@ func checkKindText(s string, k Kind) error {
 	if !utf8.ValidString(s) {
 		return Errorf(InvalidKind, "the kind is not valid UTF-8")
 	}
-	parts := strings.SplitN(s, ":", 3)
-	for i, part := range parts {
-		if part == "" {
+	// A colon promises a part behind it.
+	for i, part := range [...]string{k.Type, k.Method, k.Subject} {
+		if part == "" && strings.Count(s, ":") >= i {
 			return Errorf(InvalidKind, "%s is empty in kind %q", partNames[i], s)
 		}
 	}
-	for _, part := range parts[:min(len(parts), 2)] {
-		if i := strings.IndexFunc(part, notVisibleASCII); i >= 0 {
+	for _, part := range [...]string{k.Type, k.Method} {
+		if strings.IndexFunc(part, notVisibleASCII) >= 0 {
 			return Errorf(InvalidKind, "kind %q has a character that is not visible ASCII", s)
 		}
 	}
