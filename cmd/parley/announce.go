@@ -81,6 +81,12 @@ func (a *announcer) proposed(id string) {
 		"")
 }
 
+// starting says that an MCP server takes its time.
+func (a *announcer) starting(name bridgeName) {
+	p := a.t.palette()
+	a.tell(event{Event: "starting", Space: name.space, Who: name.id}, "… "+p.name(name.id)+" is still starting")
+}
+
 // idle says that the demo's agent waits to be asked.
 func (a *announcer) idle() {
 	a.tell(event{Event: "idle", Space: defaultSpace, Who: demoAgent},

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
@@ -51,10 +53,21 @@ func (h *house) bridge(ctx context.Context, a *announcer) {
 	}
 }
 
+// slowStart is how long nothing may be heard of an MCP server that starts before
+// somebody is told. The first start of one by npx or uvx downloads it.
+const slowStart = 10 * time.Second
+
 func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, server mcpbridge.Server) {
 	log := h.plan.log.With("space", name.space, "bridge", name.id)
 	connect := clientInfo()
 	connect.Log = log
+	starting, heard := context.WithTimeout(ctx, slowStart)
+	h.guests.Go(func() {
+		<-starting.Done()
+		if errors.Is(starting.Err(), context.DeadlineExceeded) {
+			a.starting(name)
+		}
+	})
 	var said lastWords
 	connect.OnStderr = func(line string) {
 		said.keep(line)
@@ -63,17 +76,20 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 	b := mcpbridge.NewBridge(server, mcpbridge.Join{
 		URL: h.url, Token: h.tokens[name], Space: name.space, Connect: connect, Log: log,
 		OnJoin: func(string) {
+			heard()
 			a.bridged(name)
 			h.oneTried()
 		},
 		OnState: func(s mcpbridge.State) {
 			if s.Phase == mcpbridge.Failed {
+				heard()
 				a.unbridged(name, s.Err, said.take())
 				h.oneTried()
 			}
 		},
 	})
 	h.guests.Go(func() {
+		defer heard()
 		if err := b.Run(ctx); err != nil {
 			a.gone(name, err)
 		}
