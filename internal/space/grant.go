@@ -83,13 +83,13 @@ func (j *judgement) judgeGrant() error {
 }
 
 func (j *judgement) roomForGrant(g *grant) error {
-	from, granted := 0, g.caps
+	from, granted := 0, slices.Clone(g.caps)
 	for _, other := range j.grants {
 		if other.from == j.from {
 			from++
 		}
 		if other.to == g.to {
-			granted = append(slices.Clip(granted), other.caps...)
+			granted = append(granted, other.caps...)
 		}
 	}
 	switch {

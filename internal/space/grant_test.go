@@ -70,11 +70,42 @@ func TestRoomForGrants(t *testing.T) {
 		}
 		return p.order("you", parley.KindGrant, "files", "x")
 	}
-	for name, play := range map[string]func(*play) string{"capabilities": full, "bytes": long, "of one grantor": many} {
-		t.Run(name, func(t *testing.T) {
+	atOnce := func(p *play) string {
+		return p.order("you", parley.KindGrant, "agent", names("a", maxCapabilities+1)...)
+	}
+	inAll := func(p *play) string {
+		for i := range maxGrants / maxGrantsFrom {
+			lead := fmt.Sprint("lead", i)
+			p.rules.Participants[lead] = caps("mcp/*, capability/*")
+			for j := range 2 {
+				p.rules.Participants[fmt.Sprint(lead, "-", j)] = nil
+			}
+		}
+		for i := range maxGrants / maxGrantsFrom {
+			lead := fmt.Sprint("lead", i)
+			for j := range maxGrantsFrom {
+				if got := p.order(lead, parley.KindGrant, fmt.Sprint(lead, "-", j%2), "x"); !strings.HasPrefix(got, "#") {
+					return got
+				}
+			}
+		}
+		return p.order("you", parley.KindGrant, "agent", "x")
+	}
+	for _, c := range []struct {
+		name string
+		play func(*play) string
+		want string
+	}{
+		{"at once", atOnce, "kind_mismatch: more than 256 capabilities at once"},
+		{"to one", full, `limit_reached: grants: "agent" has as many`},
+		{"to one, long ones", long, `limit_reached: grants: "agent" has as many`},
+		{"of one", many, "limit_reached: grants: 1024 of yours"},
+		{"in all", inAll, "limit_reached: grants: 4096 are in force"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
 			p := newPlay(t, t.Name())
 			p.rules.Limits.Burst = 10_000
-			if got := play(p); !strings.HasPrefix(got, "refused limit_reached: grants") {
+			if got := c.play(p); !strings.HasPrefix(got, "refused "+c.want) {
 				t.Error(got)
 			}
 			p.finish(t)

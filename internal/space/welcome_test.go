@@ -1,0 +1,47 @@
+package space
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/parleyhq/parley"
+)
+
+func TestWelcome(t *testing.T) {
+	p := newPlay(t, t.Name())
+	p.rules.Limits = Limits{ProposalTTL: 90 * time.Second, Rate: 0.5}
+	p.start()
+	p.do("disconnect boss")
+	const want = `{"you":{"id":"agent","capabilities":["mcp/proposal:*","mcp/request:*/list","mcp/request:tools/call:read_*","chat"]},` +
+		`"participants":[{"id":"agent","capabilities":["mcp/proposal:*","mcp/request:*/list","mcp/request:tools/call:read_*","chat"]},` +
+		`{"id":"files","capabilities":["mcp/response:*","mcp/request:notifications/*"]},` +
+		`{"id":"you","capabilities":["mcp/*","chat","capability/*","space/*"]}],"participants_total":3,` +
+		`"space":{"name":"demo","enforcement":"strict","limits":{"envelope_bytes":1048576,"nesting":128,"participants":10000,` +
+		`"connections":20000,"history":1000,"lag_envelopes":4096,"lag_bytes":16777216,"rate":0.5,"burst":1000,"context_rate":100,` +
+		`"context_depth":8,"open_contexts":256,"context_metadata_bytes":4096,"open_proposals":1000,"proposal_ttl":"1m30s",` +
+		`"context_idle":"10m0s","approval_wait":"50s","call_timeout":"5m0s"}},"history":{"epoch":"e","first":1,"last":5,"gap":true}}`
+	if got := string(p.state.Welcome("agent", History{Epoch: "e", First: 1, Last: 5, Gap: true})); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestWelcomeNamesAThousand(t *testing.T) {
+	rules := Rules{Participants: map[string]parley.Capabilities{}, NewID: func() string { return "id" }}
+	for i := range mostWelcomed + 1 {
+		rules.Participants[fmt.Sprint("p", i)] = nil
+	}
+	s := New(rules)
+	for id := range rules.Participants {
+		if _, err := s.Connect(id, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, named := s.Welcome("p0", History{}), 0
+	for range parley.Elements(parley.Member(w, "participants")) {
+		named++
+	}
+	if total := string(parley.Member(w, "participants_total")); named != mostWelcomed || total != "1001" {
+		t.Errorf("%d are named, the total is %s", named, total)
+	}
+}
