@@ -162,6 +162,18 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
+func TestValidParticipantID(t *testing.T) {
+	for id, ok := range map[string]bool{
+		"a": true, "0": true, "a.b-c": true, "a-": true, strings.Repeat("a", 64): true, "parley2": true,
+		"": false, "parley": false, "-a": false, ".a": false, "A": false, "a_b": false, "a b": false, "é": false,
+		"system:gateway": false, strings.Repeat("a", 65): false,
+	} {
+		if ValidParticipantID(id) != ok {
+			t.Errorf("%q: %v", id, !ok)
+		}
+	}
+}
+
 func BenchmarkReadCall(b *testing.B) {
 	e, _ := Decode(benchmarkFrame(), 0)
 	k := SplitKind(e.Kind)
