@@ -36,10 +36,13 @@ func TestRevokedPartsDoNotShield(t *testing.T) {
 	if got := p.order("boss", parley.KindRevoke, "you", "delete_file"); !strings.HasPrefix(got, "refused limit_reached") {
 		t.Error(got)
 	}
+	if got := p.send("boss", `{"kind":"capability/revoke","payload":{"recipient":"you","capabilities":["chat"]}}`)[0]; !strings.HasPrefix(got, "#") {
+		t.Error("what is taken whole needs no room:", got)
+	}
 	if got := p.order("boss", parley.KindRevoke, "you", "junk*", "delete_file"); !strings.HasPrefix(got, "#") {
 		t.Error(got)
 	}
-	if got, want := describe(p.state.Capabilities("you")), "mcp/*, chat, capability/*, space/*, !mcp/request:tools/call:junk*, !mcp/request:tools/call:delete_file"; got != want {
+	if got, want := describe(p.state.Capabilities("you")), "mcp/*, capability/*, space/*, !mcp/request:tools/call:junk*, !mcp/request:tools/call:delete_file"; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
 	p.finish(t)

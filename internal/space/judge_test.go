@@ -76,3 +76,23 @@ func TestRequestBookIsBounded(t *testing.T) {
 		t.Errorf("%d ids are kept, %d are open", n, len(p.state.requests.open))
 	}
 }
+
+// TestLittleIsKept looks at what a sender can make the state hold: of addressees
+// only those who are here, each once.
+func TestLittleIsKept(t *testing.T) {
+	p := newPlay(t, t.Name())
+	p.start()
+	const call = `"to":["files","nobody","files"],"payload":{"method":"tools/list"}}`
+	p.send("agent", `{"id":"p","kind":"mcp/proposal:tools/list",`+call)
+	p.send("you", `{"id":"q","kind":"mcp/request:tools/list",`+call)
+	if got := fmt.Sprint(p.state.requests.open["q"].to); got != "[files]" {
+		t.Error("of a request:", got)
+	}
+	if open, _ := p.state.Proposal("p"); len(open.To) != 3 {
+		t.Error("of an open proposal:", open.To)
+	}
+	p.send("agent", `{"correlation_id":"p","kind":"mcp/withdraw:tools/list"}`)
+	if ended, _ := p.state.Proposal("p"); fmt.Sprint(ended.To) != "[files]" {
+		t.Error("of an ended proposal:", ended.To)
+	}
+}
