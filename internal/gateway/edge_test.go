@@ -92,7 +92,7 @@ func TestQueryParameters(t *testing.T) {
 		{"history=x", "history"}, {"history=-1", "history"},
 		{"routing=some", "routing"}, {"contexts=none", "contexts"}, {"contexts=tree:x", "contexts"},
 		{"presence=no", "presence"}, {"echo=", "echo"}, {"exclusive=1", "exclusive"},
-		{"kinds=!chat", "kinds"}, {"kinds=", "kinds"},
+		{"kinds=!chat", "kinds"}, {"kinds=", "kinds"}, {"kinds=a" + strings.Repeat(",a", mostRepeated), "kinds"},
 		{"after=1", "epoch"}, {"epoch=e1", "after"}, {"after=-1&epoch=e1", "after"},
 		{"space=other", "space"},
 	} {

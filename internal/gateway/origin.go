@@ -57,8 +57,8 @@ func newOriginGuard(hosts, origins []string) (*originGuard, error) {
 // check refuses, with unauthorized, a request that brings no token of its own
 // and that a foreign page may have caused.
 func (g *originGuard) check(r *http.Request) error {
-	if r.Header.Get("Authorization") != "" {
-		return nil
+	if scheme, _, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return nil // Basic, for one, is what any link with a name in it makes a browser send
 	}
 	if !g.known(hostname(r.Host), r) {
 		return forbidden(parley.Errorf(parley.Unauthorized, "this gateway is not known as %.80q", r.Host).

@@ -51,6 +51,8 @@ func TestOriginGuard(t *testing.T) {
 		{"no host", "GET", "", loopback, nil, false},
 		{"a host that is none", "GET", "localhost:7717@evil.example", loopback, nil, false},
 		{"a token, whatever the host", "POST", "evil.example", loopback, header("Authorization", "Bearer x", "Origin", "http://evil.example"), true},
+		{"what is no token", "POST", "localhost:7717", loopback, header("Authorization", "Basic eDp5", "Origin", "http://evil.example"), false},
+		{"what is no token, under a rebound name", "GET", "evil.example", loopback, header("Authorization", "Basic eDp5"), false},
 
 		{"our page", "POST", "localhost:7717", loopback, header("Origin", "http://localhost:7717"), true},
 		{"our page in a browser of today", "POST", "localhost:7717", loopback, header("Origin", "http://localhost:7717", "Sec-Fetch-Site", "same-origin"), true},

@@ -105,6 +105,9 @@ func readSwitch(name string, set func(*join, bool)) func(*join, string) error {
 
 func readKinds(j *join, text string) error {
 	var kinds parley.Capabilities
+	if n := strings.Count(text, ",") + 1; n > mostRepeated {
+		return badParam("kinds", "%d patterns, the limit is %d", n, mostRepeated)
+	}
 	for part := range strings.SplitSeq(text, ",") {
 		if strings.HasPrefix(part, "!") || strings.HasPrefix(part, "{") {
 			return badParam("kinds", "it takes no denials and no objects")

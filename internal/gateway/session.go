@@ -18,11 +18,13 @@ const (
 	sessionLife   = 12 * time.Hour // since it was last used
 	sessionBytes  = 32             // of randomness in its id
 	mostSessions  = 4_096
+	mostPerToken  = 64
 )
 
 // sessions are those of browsers: what a cookie says, and for whose token it
-// stands. They live as long as the process; at most mostSessions are kept, the
-// ones used last.
+// stands. They live as long as the process; at most mostSessions are kept, and
+// mostPerToken of one token, so that nobody crowds others out: the ones used
+// last.
 //
 // A session holds no rights of its own. It stands for a token, so that one that
 // is no longer in the configuration opens nothing by cookie either.
@@ -57,12 +59,27 @@ func (s *sessions) start(token TokenHash, now time.Time) (value string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.expire(now)
-	for len(s.byID) >= s.most {
-		s.remove(s.used.Front())
-	}
+	s.makeRoom(token)
 	one := &session{id: sha256.Sum256([]byte(value)), token: token, expires: now.Add(sessionLife)}
 	s.byID[one.id] = s.used.PushBack(one)
 	return value
+}
+
+// makeRoom lets the sessions go that were not used for longest.
+func (s *sessions) makeRoom(token TokenHash) {
+	for len(s.byID) >= s.most {
+		s.remove(s.used.Front())
+	}
+	n := 0
+	for e := s.used.Back(); e != nil; {
+		before := e.Prev()
+		if e.Value.(*session).token == token {
+			if n++; n >= mostPerToken {
+				s.remove(e)
+			}
+		}
+		e = before
+	}
 }
 
 // find is the token that a cookie's value stands for, and when that ends. It

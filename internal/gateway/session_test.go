@@ -135,6 +135,25 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
+// Who starts sessions without end ends only their own.
+func TestSessionsOfOneToken(t *testing.T) {
+	s := newSessions(mostSessions)
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	other := s.start(tokenOf("agent"), now)
+	var values []string
+	for range mostPerToken + 1 {
+		values = append(values, s.start(tokenOf("human"), now))
+	}
+	for _, c := range []struct {
+		value string
+		kept  bool
+	}{{other, true}, {values[0], false}, {values[1], true}, {values[mostPerToken], true}} {
+		if _, _, ok := s.find(c.value, now); ok != c.kept {
+			t.Errorf("kept %v, want %v", ok, c.kept)
+		}
+	}
+}
+
 // A browser joins with its cookie alone.
 func TestSessionOpensAWebSocket(t *testing.T) {
 	h := newHouse(t)
