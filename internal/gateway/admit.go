@@ -144,6 +144,9 @@ type flood struct {
 
 // flooding counts a refusal, and reports whether that is all that becomes of it.
 func (r *room) flooding(from string, code parley.Code, now time.Time) bool {
+	if f := r.floods[from]; f != nil && now.Sub(f.began) >= time.Second {
+		r.countFloods(now) // the timer may be late: whatever is due sets it anew
+	}
 	f := r.floods[from]
 	if f == nil {
 		f = &flood{began: now}

@@ -3,9 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -61,16 +59,7 @@ func BenchmarkAdmit(b *testing.B) {
 // rawReader is a client that does nothing but read, and count bytes where it
 // is given a counter.
 func (h *harness) rawReader(id string, count *atomic.Uint64) {
-	nc, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	h.t.Cleanup(func() { nc.Close() })
-	fmt.Fprintf(nc, "GET /ws?topic=demo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer token-%s\r\n\r\n", id)
-	var answer [16]byte
-	if _, err := io.ReadFull(nc, answer[:]); err != nil || string(answer[9:12]) != "101" {
-		h.t.Fatalf("%s, %v", answer[:], err)
-	}
+	nc := h.raw(id)
 	if count == nil {
 		return
 	}

@@ -10,13 +10,13 @@ import (
 // The codes that a connection is closed with (section 5 of the contract).
 // Beside them only what RFC 6455 itself demands, as 1002.
 const (
-	statusGoingAway    = websocket.StatusGoingAway
-	statusBinary       = websocket.StatusUnsupportedData
-	statusNotUTF8      = websocket.StatusInvalidFramePayloadData
-	statusRemoved      = websocket.StatusCode(4003)
-	statusTooSlow      = websocket.StatusCode(4008)
-	statusReplaced     = websocket.StatusCode(4009)
-	statusFlooding     = websocket.StatusCode(4029)
+	statusGoingAway = websocket.StatusGoingAway
+	statusBinary    = websocket.StatusUnsupportedData
+	statusNotUTF8   = websocket.StatusInvalidFramePayloadData
+	statusRemoved   = websocket.StatusCode(4003)
+	statusTooSlow   = websocket.StatusCode(4008)
+	statusReplaced  = websocket.StatusCode(4009)
+	statusFlooding  = websocket.StatusCode(4029)
 )
 
 // closing says how a connection ends.

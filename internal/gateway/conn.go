@@ -28,10 +28,11 @@ type conn struct {
 	gap   bool // owned by the space: the position that it had is not kept
 
 	// For the sweeper: in ticks of the gateway's clock, see sweep.go.
-	heard   atomic.Int64 // when a byte came in last
-	writing atomic.Int64 // since when a write has been going on; 0 for none
-	pinged  int64        // owned by the sweeper
-	lagging bool         // owned by the sweeper: lagged at its last round
+	heard    atomic.Int64 // when a byte came in last
+	writing  atomic.Int64 // since when a write has been going on; 0 for none
+	arriving atomic.Int64 // since when a message has been coming in; 0 for none
+	pinged   int64        // owned by the sweeper
+	lagging  bool         // owned by the sweeper: lagged at its last round
 
 	mu       sync.Mutex
 	private  []answer
@@ -110,6 +111,9 @@ func (c *conn) admitted(r *journal.Record) *cursor {
 // refused tells the sender why its envelope was not admitted.
 func (c *conn) refused(id string, err *parley.Error) {
 	c.send(c.room.errorFrame(c.id, id, err), 0)
+	if err.Code == parley.Unavailable {
+		return // no fault of the sender's
+	}
 	c.mu.Lock()
 	flooding := c.count(&c.refusals)
 	c.mu.Unlock()
@@ -148,6 +152,9 @@ func (c *conn) sendControl(frame []byte) {
 	c.mu.Unlock()
 	c.cur.rouse()
 }
+
+// now is the time in ticks, and never 0.
+func (c *conn) now() int64 { return max(1, c.room.g.tick.Load()) }
 
 // touch notes that a byte came in.
 func (c *conn) touch() { c.heard.Store(c.room.g.tick.Load()) }

@@ -74,6 +74,7 @@ const (
 	pingEvery      = 30       // seconds
 	silentFor      = 75       // seconds without a byte that end a connection
 	stalledFor     = 30       // seconds in which one write makes no progress
+	arriveWithin   = 60       // seconds in which a message has to come in
 	closeWithin    = 5 * time.Second
 	closeOverdue   = 15 // seconds after which a closing connection is cut off: longer than a handshake
 	retainDefault  = 8 << 20

@@ -37,7 +37,11 @@ func (c *conn) readOne() bool {
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	limit := c.room.limits.EnvelopeBytes
+	c.arriving.Store(c.now())
 	*buf, err = readUpTo(r, (*buf)[:0], limit+1)
+	if len(*buf) <= limit {
+		c.arriving.Store(0)
+	}
 	switch {
 	case len(*buf) > limit:
 		return c.skip(r, *buf)
@@ -80,6 +84,7 @@ func (c *conn) skip(r io.Reader, head []byte) bool {
 	h := sha256.New()
 	h.Write(head)
 	rest, err := io.CopyN(h, r, int64(oversizeFactor-1)*int64(limit))
+	c.arriving.Store(0)
 	s := submission{from: c.id, by: c, size: len(head) + int(rest), err: tooLarge(limit)}
 	h.Sum(s.digest[:0])
 	whole := errors.Is(err, io.EOF)

@@ -93,7 +93,7 @@ func (r *room) replay(ctx context.Context) (state *space.State, err error) {
 // heal goes on with a state that was rebuilt.
 func (r *room) heal(state *space.State) {
 	r.mu.Lock()
-	r.failed, r.effects = nil, nil
+	r.failed = nil // but what took effect before it did stays so
 	r.failing.Store(false)
 	r.mu.Unlock()
 	state.AdoptConnections(r.state)

@@ -38,13 +38,15 @@ func (r *room) everyConn(list []*conn) []*conn {
 
 // inspect is what the sweeper does with one connection.
 func (c *conn) inspect(now int64) {
-	since := c.writing.Load()
+	since, arriving := c.writing.Load(), c.arriving.Load()
 	switch {
 	case c.overdue(now):
 		c.breakOff()
 		c.cur.rouse()
 	case since > 0 && now-since >= stalledFor:
 		c.close(closing{code: statusTooSlow, reason: "nothing is read: resume"})
+	case arriving > 0 && now-arriving >= arriveWithin:
+		c.close(closing{code: statusTooSlow, reason: "a message does not come to its end: resume"})
 	case now-c.heard.Load() >= silentFor:
 		c.close(closing{code: statusGoingAway, reason: "no sign of life"})
 	case c.lags():

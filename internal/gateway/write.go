@@ -74,11 +74,11 @@ func (c *conn) pending() (frames []byte, stop uint64, end bool) {
 	if len(c.private) > 0 {
 		stop = c.private[0].after
 	}
-	if c.closing != nil {
+	if c.closing != nil { // answers whose place comes later are left to finish
 		stop = min(stop, c.closing.upTo)
-		return nil, stop, len(c.private) == 0 && (c.closing.upTo == 0 || c.sent() > c.closing.upTo)
+		end = c.closing.upTo == 0 || c.sent() > c.closing.upTo
 	}
-	return nil, stop, false
+	return nil, stop, end
 }
 
 // due takes out the answers whose place in the order has come.
@@ -126,7 +126,7 @@ var scratch = sync.Pool{New: func() any { return new([]byte) }}
 // put writes whole frames with one Write, and reports whether that worked.
 // Writes of a net.Conn do not interleave, so neither do frames.
 func (c *conn) put(frames []byte, delivered int) bool {
-	c.writing.Store(max(1, c.room.g.tick.Load()))
+	c.writing.Store(c.now())
 	_, err := c.sock.Write(frames)
 	c.writing.Store(0)
 	if err != nil {

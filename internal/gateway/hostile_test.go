@@ -1,0 +1,175 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// While the journal takes nothing everything is refused, which is no fault of
+// those who send: their connections stay.
+func TestOutageIsNoFlood(t *testing.T) {
+	h := serve(t, Options{Logger: textLog(io.Discard)})
+	ann := h.join("ann", "echo=off&presence=off")
+	h.journal.Fail(errors.New("full"))
+	for range floodRefusals + 100 {
+		ann.send(`{"kind":"chat"}`)
+		if e := ann.next(); e.Kind != parley.KindError || field(t, e, "error") != "unavailable" {
+			t.Fatalf("got %s %s", e.Kind, e.Payload)
+		}
+	}
+	h.journal.Heal()
+	ann.until(parley.KindWelcome)
+	ann.send(`{"kind":"chat"}`)
+	ann.until(parley.KindAck)
+}
+
+// What took effect right before the journal failed is carried out.
+func TestEffectBeforeAnOutage(t *testing.T) {
+	h := serve(t, Options{})
+	ann := h.join("ann", "")
+	r := h.g.rooms["demo"]
+	if err := r.do(t.Context(), func() {
+		r.down = true
+		r.mu.Lock()
+		r.effects = append(r.effects, effect{space.Effect{Type: space.Remove, Participant: "ann"}, r.state.Seq()})
+		r.mu.Unlock()
+		r.heal(r.state)
+		r.signal()
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if code := ann.closed(); code != statusRemoved {
+		t.Errorf("closed with %d", code)
+	}
+}
+
+// Answers whose place in the order comes after the connection's end are sent
+// all the same, and do not keep it from ending.
+func TestClosedWithAnswersWaiting(t *testing.T) {
+	h := serve(t, Options{})
+	ann := h.join("ann", "")
+	r := h.g.rooms["demo"]
+	c := r.everyConn(nil)[0]
+	c.mu.Lock()
+	end := c.seq
+	c.closing = &closing{code: statusRemoved, upTo: end, drain: true}
+	for i := range 3 {
+		c.private = append(c.private, answer{r.systemFrame(parley.KindAck, "ann", fmt.Append(nil, i)), end + 1 + uint64(i)})
+	}
+	c.mu.Unlock()
+	c.cur.rouse()
+	began := time.Now()
+	for i := range 3 {
+		if e := ann.until(parley.KindAck); string(e.Payload) != fmt.Sprint(i) {
+			t.Errorf("answer %d is %s", i, e.Payload)
+		}
+	}
+	if code := ann.closed(); code != statusRemoved || time.Since(began) > closeWithin {
+		t.Errorf("closed with %d after %v", code, time.Since(began))
+	}
+}
+
+// A message that comes byte by byte, and never to its end, holds nothing for
+// long, although its sender is not silent.
+func TestMessageWithoutEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := memory(t, Options{Logger: textLog(io.Discard)})
+		nc := h.raw("bob")
+		began := time.Now()
+		var sender sync.WaitGroup
+		sender.Go(func() {
+			piece := []byte{1, 0x81, 0, 0, 0, 0, ' '}
+			for {
+				if _, err := nc.Write(piece); err != nil {
+					return
+				}
+				piece[0] = 0 // goes on
+				time.Sleep(time.Second)
+			}
+		})
+		all, _ := io.ReadAll(nc) // ends with the connection
+		nc.Close()
+		sender.Wait()
+		if took := time.Since(began); !bytes.Contains(all, []byte("a message does not come to its end")) || took > 2*arriveWithin*time.Second {
+			t.Errorf("closed after %v, with %q", took, all[max(0, len(all)-100):])
+		}
+	})
+}
+
+// A message in fragments of one byte is a message.
+func TestFragments(t *testing.T) {
+	h := serve(t, Options{})
+	ann := h.join("ann", "")
+	nc := h.raw("bob")
+	text := chat("in pieces")
+	for i := range len(text) {
+		op := byte(0)
+		if i == 0 {
+			op = 1
+		}
+		if i == len(text)-1 {
+			op |= 0x80
+		}
+		// Masked with zeros; a ping between two pieces of it is allowed.
+		if _, err := nc.Write([]byte{op, 0x81, 0, 0, 0, 0, text[i], 0x89, 0x80, 0, 0, 0, 0}[:7+6*(i%2)*(1-int(op>>7))]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if e := ann.until("chat"); field(t, e, "text") != "in pieces" {
+		t.Errorf("got %s", e.Payload)
+	}
+}
+
+// raw is a connection that was upgraded, and nothing else.
+func (h *harness) raw(id string) net.Conn {
+	h.t.Helper()
+	dial := (&net.Dialer{}).DialContext
+	if t := h.client.Transport.(*http.Transport); t.DialContext != nil {
+		dial = t.DialContext
+	}
+	nc, err := dial(context.Background(), "tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.t.Cleanup(func() { nc.Close() })
+	fmt.Fprintf(nc, "GET /ws?topic=demo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer token-%s\r\n\r\n", id)
+	var answer [16]byte
+	if _, err := io.ReadFull(nc, answer[:]); err != nil || string(answer[9:12]) != "101" {
+		h.t.Fatalf("%s, %v", answer[:], err)
+	}
+	return nc
+}
+
+// Refusals are counted by the second, also where something else keeps setting
+// the space's timer.
+func TestFloodCountsInTime(t *testing.T) {
+	h := start(t, Options{})
+	r := h.g.rooms["demo"]
+	if err := r.do(context.Background(), func() {
+		now := r.now()
+		for range floodRecords + 5 {
+			r.flooding("ann", parley.InvalidKind, now)
+		}
+		if r.flooding("ann", parley.InvalidKind, now.Add(time.Second)) {
+			t.Error("the next second's first refusal is only counted")
+		}
+		if n := r.floods["ann"].counted; n != 0 {
+			t.Errorf("%d are carried over", n)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
