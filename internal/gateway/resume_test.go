@@ -1,0 +1,209 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// wanted is a connection's query, and, said again in few words, what it is to
+// receive.
+type wanted struct {
+	who, query string
+	receives   func(e *parley.Envelope) bool
+}
+
+func wants() []wanted {
+	named := func(e *parley.Envelope, who string) bool { return slices.Contains(e.To, who) }
+	system := func(e *parley.Envelope) bool { return strings.HasPrefix(e.Kind, "system/") }
+	return []wanted{
+		{"bob", "", func(*parley.Envelope) bool { return true }},
+		{"cy", "", func(*parley.Envelope) bool { return true }},
+		{"cy", "routing=directed", func(e *parley.Envelope) bool { return len(e.To) == 0 || named(e, "cy") }},
+		{"bob", "kinds=note", func(e *parley.Envelope) bool { return e.Kind == "note" || system(e) || named(e, "bob") }},
+		{"bob", "kinds=note,end-*&routing=directed&presence=off", func(e *parley.Envelope) bool {
+			return named(e, "bob") || len(e.To) == 0 && (e.Kind == "note" || strings.HasPrefix(e.Kind, "end-"))
+		}},
+		{"cy", "presence=off", func(e *parley.Envelope) bool { return e.Kind != parley.KindPresence }},
+		{"dan", "echo=off", func(e *parley.Envelope) bool { return e.From != "dan" }},
+		{"dan", "kinds=nothing&presence=off", func(e *parley.Envelope) bool {
+			return named(e, "dan") || system(e) && e.Kind != parley.KindPresence
+		}},
+	}
+}
+
+// Connections are killed at any moment, a thousand times and more, while
+// traffic flows and the journal fails and heals: over its connections everybody
+// receives exactly what is on record and meant for it, in its order, and every
+// envelope is answered once: acknowledged where it is on record, refused where
+// it is not.
+func TestNothingIsLostOrRepeated(t *testing.T) {
+	for _, retain := range []int{1, 30 << 10, 1 << 20} {
+		t.Run(fmt.Sprintf("%d bytes in memory", retain), func(t *testing.T) {
+			t.Parallel()
+			s := demo("ann", "bob", "cy", "dan")
+			s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
+			c := &chaos{harness: serve(t, Options{Spaces: []Space{s}, RetainBytes: retain, Logger: textLog(io.Discard)})}
+			c.run()
+		})
+	}
+}
+
+type chaos struct {
+	*harness
+	kills atomic.Int64
+}
+
+func (c *chaos) run() {
+	var readers, senders sync.WaitGroup
+	for i, w := range wants() {
+		readers.Go(func() { c.receive(w, rand.New(rand.NewPCG(1, uint64(i)))) })
+	}
+	senders.Go(c.fail)
+	for i, who := range []string{"ann", "dan"} {
+		senders.Go(func() { c.chatter(who, rand.New(rand.NewPCG(2, uint64(i)))) })
+	}
+	senders.Wait()
+	for c.say() != nil {
+	}
+	end := c.join("ann", "kinds=nothing")
+	end.send(`{"kind":"end-all","to":["bob","cy","dan"]}`)
+	readers.Wait()
+	end.ws.CloseNow()
+	c.t.Logf("%d connections killed", c.kills.Load())
+}
+
+// outcome is the next answer to something that was sent.
+func (p *peer) outcome() *parley.Envelope {
+	for {
+		if e := p.next(); e.Kind == parley.KindAck || e.Kind == parley.KindError {
+			return e
+		}
+	}
+}
+
+// fail has the journal fail and heal again and again.
+func (c *chaos) fail() {
+	watch := c.join("ann", "echo=off")
+	defer watch.ws.CloseNow()
+	for range 3 {
+		for range 500 {
+			watch.next()
+		}
+		c.journal.Fail(errors.New("full"))
+		for c.say() == nil {
+		}
+		c.journal.Heal()
+	}
+}
+
+// say sends something over HTTP, as it were.
+func (c *chaos) say() error {
+	_, err := c.g.Submit(context.Background(), "demo", "ann", []byte(`{"kind":"chat"}`))
+	return err
+}
+
+// chatter sends, and sends again under the same id what was refused because the
+// journal fails, until all is acknowledged: that says the truth about the
+// record, once.
+func (c *chaos) chatter(who string, rnd *rand.Rand) {
+	p := c.join(who, "echo=off&kinds=nothing&presence=off")
+	frame := func(i int) string {
+		to := []string{``, `"to":["cy"],`, `"to":["bob"],`, `"to":["bob","ann"],`}[i%4]
+		kind := []string{"chat", "note"}[i/4%2]
+		return fmt.Sprintf(`{"id":"%s-%d",%s"kind":%q,"payload":%q}`, who, i, to, kind, strings.Repeat("x", i*31%700))
+	}
+	const messages, waiting = 1_500, 40
+	sent, acked := 0, map[string]bool{}
+	for len(acked) < messages {
+		for ; sent < messages && sent-len(acked) < 1+rnd.IntN(waiting); sent++ {
+			p.send(frame(sent))
+		}
+		e := p.outcome()
+		id := e.Correlation.IDs[0]
+		if e.Kind == parley.KindAck {
+			if acked[id] {
+				c.t.Errorf("%s was acknowledged twice", id)
+			}
+			acked[id] = true
+			continue
+		}
+		if code := field(c.t, e, "error"); code != "unavailable" || acked[id] {
+			c.t.Errorf("%s is refused: %v", id, code)
+		}
+		n, _ := strconv.Atoi(id[len(who)+1:])
+		p.send(frame(n))
+	}
+	if n := len(c.read(journal.Query{From: who, Kinds: []string{"chat", "note"}})); n != messages {
+		c.t.Errorf("%d of %s are on record, want %d", n, who, messages)
+	}
+	p.ws.CloseNow()
+}
+
+func (c *chaos) read(q journal.Query) (list []*parley.Envelope) {
+	reader, _ := c.journal.Reader(context.Background(), "demo")
+	for rec, err := range reader.Read(context.Background(), q) {
+		if err != nil {
+			c.t.Error(err)
+		}
+		e, err := parley.Decode(rec.Wire(), 0)
+		if err != nil {
+			c.t.Error(err)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// receive reads until the end over one connection after the other, and holds
+// what came against the record.
+func (c *chaos) receive(w wanted, rnd *rand.Rand) {
+	var got []uint64
+	position, ended := uint64(0), false
+	for !ended {
+		ws, _, err := c.dial(w.who, fmt.Sprintf("%s&after=%d&epoch=e1", w.query, position))
+		if err != nil {
+			continue // the journal fails
+		}
+		p := &peer{t: c.t, ws: ws}
+		for left := rnd.IntN(40); left >= 0 && !ended; left-- {
+			e, err := p.read()
+			if err != nil {
+				break
+			}
+			if e.Kind == parley.KindWelcome && field(c.t, e, "history", "gap") != nil {
+				c.t.Errorf("%v: a gap after %d", w, position)
+			}
+			if e.Seq > 0 {
+				position, got = e.Seq, append(got, e.Seq)
+			}
+			ended = e.Kind == "end-all"
+		}
+		ws.CloseNow()
+		c.kills.Add(1)
+	}
+	var want []uint64
+	for _, e := range c.read(journal.Query{Before: position + 1}) {
+		if w.receives(e) {
+			want = append(want, e.Seq)
+		}
+	}
+	if !slices.Equal(got, want) {
+		n := 0
+		for n < min(len(got), len(want)) && got[n] == want[n] {
+			n++
+		}
+		c.t.Errorf("%s %q: %d envelopes, want %d; they differ from number %d on", w.who, w.query, len(got), len(want), n)
+	}
+}
