@@ -160,12 +160,15 @@ func (j *Journal) openWriter() error {
 		return err
 	}
 	j.writer.conn = c
+	// Whoever reads a journal that was left behind holds a lock for a moment.
+	if err := c.Exec(`PRAGMA busy_timeout = 5000`); err != nil {
+		return err
+	}
 	// What is no journal is found before anything is written to it.
 	if _, err := checkVersion(c, j.opts.Path); err != nil {
 		return err
 	}
 	for _, pragma := range []string{
-		`PRAGMA busy_timeout = 5000`,
 		`PRAGMA journal_mode = WAL`,
 		`PRAGMA synchronous = FULL`, // until it has started
 		`PRAGMA temp_store = MEMORY`,

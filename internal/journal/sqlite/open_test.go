@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -352,6 +353,22 @@ func TestReadOnly(t *testing.T) {
 	must(t, os.Chmod(dir, 0o500))
 	defer os.Chmod(dir, 0o700)
 	look(t, path, 6)
+}
+
+// A gateway that starts after a crash waits for whoever reads what was left
+// behind: the first to come locks the file while it puts its log in order.
+func TestOpenWaitsForAReader(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "parley.db")
+	must(t, open(t, Options{Path: path}).Close())
+	reader, err := sqlite3.Open(Options{}.uri(path))
+	must(t, err)
+	must(t, reader.Exec(`PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE`))
+	done := make(chan error, 1)
+	time.AfterFunc(20*time.Millisecond, func() { done <- reader.Close() })
+	j, err := Open(t.Context(), Options{Path: path})
+	must(t, <-done)
+	must(t, err)
+	must(t, j.Close())
 }
 
 func TestUseAfterClose(t *testing.T) {
