@@ -9,8 +9,11 @@ import (
 
 // Receipt says where an admitted envelope stands.
 type Receipt struct {
-	ID    string
-	Seq   uint64
+	ID  string
+	Seq uint64
+
+	// Epoch is empty where [API.Post] sent an envelope again, and the gateway
+	// said only that it has had it before.
 	Epoch string
 }
 
