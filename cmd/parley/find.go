@@ -22,18 +22,40 @@ const recent = 1_000
 
 // findThread is the thread of what somebody named.
 func findThread(ctx context.Context, rec record, name string) ([]jsontext.Value, error) {
-	list, err := rec.thread(ctx, name)
-	if !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
-		return list, err
+	if passable(name) {
+		list, err := rec.thread(ctx, name)
+		if !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+			return list, err
+		}
 	}
-	id, findErr := findEnvelope(ctx, rec, name)
-	if findErr != nil {
-		return nil, findErr
-	}
-	if id == "" {
+	id, err := findEnvelope(ctx, rec, name)
+	if err != nil {
 		return nil, err
 	}
-	return rec.thread(ctx, id)
+	return rec.thread(ctx, cmp.Or(id, name))
+}
+
+// passable reports whether a name may be a whole id. Senders choose their ids: one
+// that reads like a seq, or like the beginning of a UUID as it is shown, could
+// otherwise pass for the proposal that somebody means to approve.
+func passable(name string) bool {
+	_, isSeq := asSeq(name)
+	return !isSeq && !isShortUUID(name)
+}
+
+// isShortUUID reports whether a name looks like [shortID] of a UUID.
+func isShortUUID(name string) bool {
+	const shape = "00000000-0000-0000"
+	if len(name) != len(shape) {
+		return false
+	}
+	for i, c := range []byte(name) {
+		isHex := c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+		if dash := shape[i] == '-'; dash != (c == '-') || !dash && !isHex {
+			return false
+		}
+	}
+	return true
 }
 
 // findEnvelope is the id of the envelope with this seq, or of the only recent one
@@ -61,34 +83,67 @@ func findEnvelope(ctx context.Context, rec record, name string) (string, error) 
 	return pick(name, list)
 }
 
-// findProposal is the id of the proposal that somebody named. A number is a seq,
-// so that no id that somebody chose can pass for another proposal; the beginning
-// of an id is looked for among the open ones first.
+// findProposal is the id of the proposal that somebody named, looked for among the
+// open ones first.
 func findProposal(ctx context.Context, a *api, name string) (string, error) {
-	_, err := a.get(ctx, pathOf("/proposals/%s", name), nil)
-	if !errors.Is(err, &parley.Error{Code: parley.ProposalNotFound}) && !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
-		return name, err
-	}
 	rec := &gatewayRecord{*a}
-	if _, isSeq := asSeq(name); !isSeq {
-		list, err := a.get(ctx, "/proposals", url.Values{"state": {"open"}, "limit": {strconv.Itoa(recent)}})
-		if err != nil {
-			return "", err
+	if _, isSeq := asSeq(name); isSeq {
+		return found(name)(findEnvelope(ctx, rec, name))
+	}
+	list, err := a.get(ctx, "/proposals", url.Values{"state": {"open"}, "limit": {strconv.Itoa(recent)}})
+	if err != nil {
+		return "", err
+	}
+	open := items(list)
+	if passable(name) {
+		// Where another one is shown by this name, it may be meant.
+		if id := shownAs(name, open); id != "" {
+			return pick(name, open)
 		}
-		if id, err := pick(name, items(list)); err != nil || id != "" {
-			return id, err
+		if _, err := rec.one(ctx, name); !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+			return name, err
 		}
+	}
+	if id, err := pick(name, open); err != nil || id != "" {
+		return id, err
 	}
 	// It is decided already, or unknown: the gateway says which.
-	id, err := findEnvelope(ctx, rec, name)
-	return cmp.Or(id, name), err
+	return found(name)(findEnvelope(ctx, rec, name))
 }
+
+// found is a look-up that has to succeed.
+func found(name string) func(string, error) (string, error) {
+	return func(id string, err error) (string, error) {
+		if err == nil && id == "" {
+			err = parley.Errorf(parley.NotFound, "nothing here is called %q", name).
+				WithHint("write a #seq, an id, or how the id begins; parley log --kind 'mcp/proposal:*' lists what was proposed")
+		}
+		return id, err
+	}
+}
+
+// shownAs is the id of a proposal that is shown by a name which is not its id.
+func shownAs(name string, list []jsontext.Value) string {
+	for _, v := range list {
+		if id := idOf(v); id != name && shortID(id) == name {
+			return id
+		}
+	}
+	return ""
+}
+
+// leastPrefix is how much of an id has to be written, so that an empty variable
+// of a shell approves nothing.
+const leastPrefix = 4
 
 // pick is the one id that begins with prefix.
 func pick(prefix string, list []jsontext.Value) (string, error) {
+	if len(prefix) < leastPrefix {
+		return "", nil
+	}
 	var found []string
 	for _, v := range list {
-		if id := idOf(v); strings.HasPrefix(id, prefix) {
+		if id := idOf(v); strings.HasPrefix(id, prefix) && (id != prefix || passable(prefix)) {
 			found = append(found, id)
 		}
 	}
