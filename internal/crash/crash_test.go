@@ -1,0 +1,43 @@
+package crash
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+var (
+	rounds = flag.Int("rounds", 20, "how often the gateway is killed")
+	seed   = flag.Uint64("seed", 0, "decides when; 0 is a random one, which is printed")
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// program builds the gateway.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "parley")
+	build := exec.Command("go", "build", "-o", path, "../../cmd/parley")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building parley: %v\n%s", err, out)
+	}
+	return path
+}
+
+// A gateway that is killed at any moment has kept all its promises.
+func TestKill(t *testing.T) {
+	report, err := Run(t.Context(), Options{Program: program(t), Dir: t.TempDir(), Rounds: *rounds, Seed: *seed, Out: os.Stdout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Faults) > 0 {
+		t.Errorf("%d promises were broken, with -seed %d", len(report.Faults), report.Seed)
+	}
+	if len(report.Rounds) < *rounds || report.Acknowledged == 0 || report.Delivered == 0 || report.Acted == 0 {
+		t.Errorf("there was too little to see: %+v", report)
+	}
+}
