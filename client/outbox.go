@@ -2,6 +2,8 @@ package client
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -34,6 +36,7 @@ type sending struct {
 	frame []byte
 	n     uint64          // its turn
 	wrote bool            // to some connection
+	again bool            // to another one before: it may be on record
 	gone  bool            // no longer pending
 	done  chan sendResult // capacity 1; nil where nobody waits
 }
@@ -104,7 +107,7 @@ func (o *outbox) take() []byte {
 		if s.wrote {
 			o.resent++
 		}
-		s.wrote = true
+		s.again, s.wrote = s.wrote, true
 		return s.frame
 	}
 	o.todo = nil
@@ -120,11 +123,22 @@ func (o *outbox) settle(id string, res sendResult) bool {
 	if s == nil {
 		return false
 	}
-	if res.err == nil {
+	switch {
+	case res.err == nil:
 		o.acknowledged++
+	case s.again && saysNothingOfBefore(res.err):
+		res.err = fmt.Errorf("%w (id %s): %w", ErrUnacknowledged, id, res.err)
 	}
 	o.remove(s, res)
 	return true
+}
+
+// saysNothingOfBefore reports whether an envelope is refused before the gateway
+// looks whether it has it already (section 5 of the contract): what became of
+// it over an earlier connection is not known then.
+func saysNothingOfBefore(refused error) bool {
+	return errors.Is(refused, &parley.Error{Code: parley.RateLimited}) ||
+		errors.Is(refused, &parley.Error{Code: parley.Unavailable})
 }
 
 // abandon gives a sending up. It reports whether the envelope was written, so

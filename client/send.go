@@ -9,11 +9,8 @@ import (
 
 // Receipt says where an admitted envelope stands.
 type Receipt struct {
-	ID  string
-	Seq uint64
-
-	// Epoch is empty where [API.Post] sent an envelope again, and the gateway
-	// said only that it has had it before.
+	ID    string
+	Seq   uint64
 	Epoch string
 }
 
@@ -21,7 +18,9 @@ type Receipt struct {
 // gateway has admitted it. If the connection is lost meanwhile, it is sent
 // again on the next one, under the same id.
 //
-// A refusal is a [*parley.Error]. Where ctx ends first the error holds its
+// A refusal is a [*parley.Error]; with [ErrUnacknowledged] where it only says
+// that the envelope was not looked at when it was sent again, so that the first
+// attempt may have been admitted. Where ctx ends first the error holds its
 // cause, and [ErrUnacknowledged] if the envelope may have been admitted. Once
 // the room has ended the error is that of [Room.Err].
 func (r *Room) Send(ctx context.Context, e *parley.Envelope) (Receipt, error) {

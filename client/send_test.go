@@ -108,6 +108,28 @@ func TestSendAgainAfterALostAcknowledgement(t *testing.T) {
 	}
 }
 
+// A repetition that is refused before the gateway looks at its id says nothing
+// of the first attempt.
+func TestSendAgainRefusedUnseen(t *testing.T) {
+	for code, unknown := range map[parley.Code]bool{
+		parley.RateLimited: true, parley.Unavailable: true, parley.CapabilityViolation: false,
+	} {
+		g := newGateway(t)
+		var broke atomic.Bool
+		g.judge = func(*parley.Envelope) *parley.Error {
+			if broke.CompareAndSwap(false, true) {
+				g.of("you").ws.CloseNow() // nobody hears what became of it
+			}
+			return parley.Errorf(code, "not now")
+		}
+		room := g.dial(t, "you", &client.Options{EchoOff: true})
+		_, err := room.Chat(t.Context(), "hello")
+		if !errors.Is(err, &parley.Error{Code: code}) || errors.Is(err, client.ErrUnacknowledged) != unknown {
+			t.Errorf("%s: got %v", code, err)
+		}
+	}
+}
+
 // The same id with other content was never ours.
 func TestSendDuplicateOfAnother(t *testing.T) {
 	g := newGateway(t)

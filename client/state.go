@@ -77,8 +77,9 @@ var (
 	ErrReplaced = errors.New("client: replaced by an exclusive connection of the same participant")
 )
 
-// ErrUnacknowledged comes, wrapped, of sends that were given up after the
-// envelope had been written to a connection: it may have been admitted. The
+// ErrUnacknowledged comes, wrapped, of sends that were given up, or refused
+// unseen when they were repeated, after the envelope had been written to a
+// connection: it may have been admitted. The
 // same envelope with the same id can be sent again safely.
 var ErrUnacknowledged = errors.New("client: sent, but not acknowledged")
 
