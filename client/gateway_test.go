@@ -37,6 +37,8 @@ type gateway struct {
 	admit   func(c *connection, e *parley.Envelope)                // sees what was admitted, before anybody else does
 	extra   func(w http.ResponseWriter, r *http.Request) (ok bool) // answers HTTP calls
 
+	admission sync.Mutex // one envelope is judged and published at a time
+
 	mu      sync.Mutex
 	epoch   string
 	first   uint64
@@ -255,6 +257,8 @@ func (g *gateway) receive(c *connection, data []byte) {
 		c.raw(fmt.Sprintf(`{"id":%q,"from":"system:gateway","kind":"system/error","payload":{"error":"malformed_envelope","message":"no"}}`, client.NewID()))
 		return
 	}
+	g.admission.Lock()
+	defer g.admission.Unlock()
 	refused := g.consider(e)
 	if refused != nil {
 		g.mu.Lock()
