@@ -40,17 +40,6 @@ type grant struct {
 	expires time.Time // zero is never
 }
 
-// Bounds of what granting and revoking can make of everybody's rights: they are
-// held against each envelope, and told in each welcome.
-const (
-	maxGrants       = 4_096    // in force in one space
-	maxGrantsFrom   = 1_024    // of one grantor, so that nobody uses up all
-	maxGranted      = 512      // capabilities, to one participant
-	maxTaken        = 256      // parts taken from one participant
-	maxText         = 64 << 10 // bytes of either
-	maxCapabilities = 256      // in one grant or revocation
-)
-
 // Capabilities is what a participant may send now. It must not be changed.
 func (s *State) Capabilities(id string) parley.Capabilities {
 	if m := s.members[id]; m != nil {
@@ -68,9 +57,6 @@ func (j *judgement) judgeGrant() error {
 	if g.to == j.from {
 		return parley.Errorf(parley.CapabilityViolation, "nobody grants to themselves")
 	}
-	if err := j.roomForGrant(g); err != nil {
-		return err
-	}
 	for _, c := range g.caps {
 		if err := c.CheckGrant(); err != nil {
 			return err
@@ -79,36 +65,10 @@ func (j *judgement) judgeGrant() error {
 			return parley.Errorf(parley.CapabilityViolation, "%s looks at params, which a lazy space does not read", c)
 		}
 	}
-	return j.mustCover(g.caps)
-}
-
-func (j *judgement) roomForGrant(g *grant) error {
-	from, granted := 0, slices.Clone(g.caps)
-	for _, other := range j.grants {
-		if other.from == j.from {
-			from++
-		}
-		if other.to == g.to {
-			granted = append(granted, other.caps...)
-		}
+	if err := j.mustCover(g.caps); err != nil {
+		return err
 	}
-	switch {
-	case len(j.grants) >= maxGrants:
-		return parley.Errorf(parley.LimitReached, "grants: %d are in force, the limit", maxGrants)
-	case from >= maxGrantsFrom:
-		return parley.Errorf(parley.LimitReached, "grants: %d of yours are in force, the limit", maxGrantsFrom)
-	case len(granted) > maxGranted || textOf(granted) > maxText:
-		return parley.Errorf(parley.LimitReached, "grants: %q has as many as it can, %d capabilities or %d bytes", g.to, maxGranted, maxText).
-			WithHint("grant something wider, and revoke what it covers")
-	}
-	return nil
-}
-
-func textOf(caps parley.Capabilities) (bytes int) {
-	for _, c := range caps {
-		bytes += len(c.String())
-	}
-	return bytes
+	return j.roomForGrant(g)
 }
 
 func (j *judgement) mustCover(caps parley.Capabilities) error {
@@ -142,37 +102,6 @@ func (j *judgement) judgeRevoke() error {
 		return parley.Errorf(parley.NotFound, "%q has no grant %q in force", recipient, id)
 	}
 	return j.mustCover(g.caps)
-}
-
-func (j *judgement) roomForRevocation(recipient string, caps parley.Capabilities) error {
-	var parts parley.Capabilities
-	m := j.members[recipient]
-	for _, t := range m.taken {
-		if !caps.Covers(t.part) {
-			parts = append(parts, t.part)
-		}
-	}
-	for _, part := range caps {
-		if j.leavesMore(m, part) {
-			parts = append(parts, part)
-		}
-	}
-	if len(parts) > maxTaken || textOf(parts) > maxText {
-		return parley.Errorf(parley.LimitReached, "revocations: as many parts as can be are taken from %q, %d or %d bytes", recipient, maxTaken, maxText).
-			WithHint("revoke something wider that covers them")
-	}
-	return nil
-}
-
-// leavesMore reports whether part would be taken of something wider.
-func (s *State) leavesMore(m *member, part parley.Capability) bool {
-	if _, wider := without(m.base, part); wider {
-		return true
-	}
-	return slices.ContainsFunc(s.grants, func(g *grant) bool {
-		_, wider := without(g.caps, part)
-		return g.to == m.id && wider
-	})
 }
 
 func (s *State) grant(id string) *grant {
