@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -58,10 +59,10 @@ func BenchmarkAdmit(b *testing.B) {
 
 // rawReader is a client that does nothing but read, and count bytes where it
 // is given a counter.
-func (h *harness) rawReader(id string, count *atomic.Uint64) {
+func (h *harness) rawReader(id string, count *atomic.Uint64) net.Conn {
 	nc := h.raw(id)
 	if count == nil {
-		return
+		return nc
 	}
 	go func() {
 		buf := make([]byte, 64<<10)
@@ -73,6 +74,7 @@ func (h *harness) rawReader(id string, count *atomic.Uint64) {
 			}
 		}
 	}()
+	return nc
 }
 
 // Deliveries to 200 connections over loopback, readers in the same process.
@@ -125,13 +127,20 @@ func BenchmarkIdleConnection(b *testing.B) {
 	h := serve(b, Options{Logger: slog.New(slog.DiscardHandler)})
 	for b.Loop() {
 		heap, stack := inUse()
-		for range n {
-			h.rawReader("bob", nil)
+		conns := make([]net.Conn, n)
+		for i := range conns {
+			conns[i] = h.rawReader("bob", nil)
 		}
 		_ = h.g.rooms["demo"].do(context.Background(), func() {})
 		heapNow, stackNow := inUse()
 		b.ReportMetric(float64(heapNow-heap)/n, "heap-bytes/conn")
 		b.ReportMetric(float64(stackNow-stack)/n, "stack-bytes/conn")
+		for _, nc := range conns {
+			nc.Close()
+		}
+		for h.g.connections("demo") > 0 {
+			runtime.Gosched()
+		}
 	}
 }
 

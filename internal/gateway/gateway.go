@@ -193,13 +193,8 @@ func (g *Gateway) Ready(ctx context.Context) error {
 		return goingAway()
 	}
 	for _, name := range g.Spaces() {
-		r := g.rooms[name]
-		var refused *parley.Error
-		if err := r.do(ctx, func() { refused = r.closed() }); err != nil {
-			return err
-		}
-		if refused != nil {
-			return refused
+		if err := g.rooms[name].taking(ctx); err != nil {
+			return parley.Errorf(parley.Unavailable, "space %q: %s", name, asError(err).Message)
 		}
 	}
 	return nil

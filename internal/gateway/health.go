@@ -23,13 +23,8 @@ func (a *api) healthy(w http.ResponseWriter, _ *http.Request) error {
 func (a *api) ready(w http.ResponseWriter, r *http.Request) error {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTime)
 	defer cancel()
-	if a.g.closing.Load() {
-		return goingAway()
-	}
-	for _, name := range a.g.Spaces() {
-		if err := a.g.rooms[name].taking(ctx); err != nil {
-			return parley.Errorf(parley.Unavailable, "space %q: %s", name, asError(err).Message)
-		}
+	if err := a.g.Ready(ctx); err != nil {
+		return err
 	}
 	return writeJSON(w, http.StatusOK, []byte("{\"status\":\"ready\"}\n"))
 }

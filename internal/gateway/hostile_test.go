@@ -109,6 +109,61 @@ func TestMessageWithoutEnd(t *testing.T) {
 	})
 }
 
+// One participant cannot take all the connections of a space.
+func TestConnectionsOfOneParticipant(t *testing.T) {
+	h := start(t, Options{Logger: textLog(io.Discard)})
+	r := h.g.rooms["demo"]
+	enter := func(id string) (*conn, error) {
+		c := r.newConn(id, join{})
+		return c, r.enter(t.Context(), c)
+	}
+	var all []*conn
+	for range connectionsEach {
+		c, err := enter("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	if _, err := enter("ann"); !errors.Is(err, &parley.Error{Code: parley.LimitReached}) {
+		t.Errorf("one too many: %v", err)
+	}
+	bob, err := enter("bob")
+	if err != nil {
+		t.Errorf("somebody else: %v", err)
+	}
+	for _, c := range append(all, bob) {
+		r.leave(c)
+	}
+}
+
+// Of several connections of a participant the one that sent something is
+// answered, once; the others see what was admitted as everybody does.
+func TestAnswersOfSeveralConnections(t *testing.T) {
+	h := serve(t, Options{})
+	bob := h.join("bob", "presence=off")
+	for query, answer := range map[string]string{"presence=off": "chat", "presence=off&echo=off": parley.KindAck} {
+		one, two := h.join("ann", query), h.join("ann", "presence=off")
+		one.send(`{"kind":"system/x"}`)
+		one.send(`{"kind":"chat"}`)
+		one.expect(parley.KindError, answer)
+		two.expect("chat")
+		bob.send(`{"kind":"end-x"}`)
+		two.expect("end-x")
+		one.expect("end-x")
+	}
+}
+
+// expect is what comes next, by kind.
+func (p *peer) expect(kinds ...string) {
+	p.t.Helper()
+	for _, want := range kinds {
+		if e := p.next(); e.Kind != want {
+			p.t.Errorf("got %s, not %s", e.Kind, want)
+		}
+	}
+}
+
 // A message in fragments of one byte is a message.
 func TestFragments(t *testing.T) {
 	h := serve(t, Options{})

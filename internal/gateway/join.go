@@ -31,6 +31,9 @@ func (r *room) admitConn(c *conn) error {
 	if err := r.closed(); err != nil {
 		return err
 	}
+	if len(r.conns[c.id]) >= connectionsEach {
+		return parley.Errorf(parley.LimitReached, "connections: you have %d open, the limit for one participant", connectionsEach)
+	}
 	now := r.now()
 	presence, err := r.state.Connect(c.id, now)
 	if err != nil {
