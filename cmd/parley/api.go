@@ -119,11 +119,20 @@ func (a *api) refusal(resp *http.Response) error {
 	typ, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	if v := jsontext.Value(b); err == nil && strings.HasSuffix(typ, "json") && v.IsValid() {
 		if e := parley.DecodeError(v); e.Message != "" {
-			return e
+			return advised(e)
 		}
 	}
 	return parley.Errorf(parley.Internal, "%s answered %s", a.url, resp.Status).
 		WithHint("is there a Parley gateway at this URL?")
+}
+
+// advised is a refusal with a hint for a command line, where the gateway's is for
+// whoever writes a client.
+func advised(e *parley.Error) *parley.Error {
+	if e.Code == parley.Unauthorized {
+		return e.WithHint("check the token that --token-file or PARLEY_TOKEN gives, and --space; parley up wrote those of its demo to %s", demoDir)
+	}
+	return e
 }
 
 // unreachable says that nobody answered.
@@ -132,7 +141,10 @@ func (a *api) unreachable(err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*parley.Error](err); ok && e.Code != parley.Unavailable {
-		return e
+		if e.Code == parley.NotFound { // of the address, only the space can be unknown to a gateway
+			return e.WithHint("name another one with --space or PARLEY_SPACE")
+		}
+		return advised(e)
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return parley.Errorf(parley.Unavailable, "no gateway answers at %s", a.url).

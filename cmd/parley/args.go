@@ -70,7 +70,7 @@ func (t *terminal) readText(path string) (string, error) {
 		return "", err
 	}
 	if !utf8.Valid(b) {
-		return "", parley.Errorf(parley.InvalidArgument, "%s is not UTF-8 text", path).
+		return "", parley.Errorf(parley.InvalidArgument, "%s is not UTF-8 text", inputName(path)).
 			WithHint("JSON has no bytes; a tool that takes them says how, mostly as base64")
 	}
 	return string(b), nil

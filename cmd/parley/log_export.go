@@ -51,6 +51,9 @@ func writeOut(t *terminal, path string, write func(io.Writer) error) error {
 		w := bufio.NewWriter(t.out)
 		return errors.Join(write(w), w.Flush())
 	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return writeInto(path, write) // a pipe or a device, not to be replaced by a file
+	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".parley-*")
 	if err != nil {
 		return cannotWrite(path, err)
@@ -64,6 +67,19 @@ func writeOut(t *terminal, path string, write func(io.Writer) error) error {
 		return cannotWrite(path, err)
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
+		return cannotWrite(path, err)
+	}
+	return nil
+}
+
+// writeInto writes to what is there already.
+func writeInto(path string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		return cannotWrite(path, err)
+	}
+	w := bufio.NewWriter(f)
+	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
 	return nil

@@ -69,6 +69,10 @@ func verify(cmd *cobra.Command, t *terminal, from *recordFlags, args []string, k
 		return journal.Audit{}, parley.Errorf(parley.Unavailable, "the export cannot be read: %v", err)
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return journal.Audit{}, parley.Errorf(parley.InvalidArgument, "%s is a folder, not an export", args[0]).
+			WithHint("name a file that parley log export wrote")
+	}
 	r := bufio.NewReader(f)
 	if magic, _ := r.Peek(15); string(magic) == "SQLite format 3" {
 		return journal.Audit{}, usagef("%s is a journal, not an export", args[0]).hint("parley log verify --journal %s", args[0])

@@ -88,6 +88,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		if cause, ok := errors.AsType[usageError](err); ok {
 			return usagef("--%s: %s", bad.GetFlag().Name, cause.said.Message).hint("%s", cause.said.Hint)
 		}
+		return usagef("--%s cannot be %q", bad.GetFlag().Name, bad.GetValue()).
+			hint("%s --help says what it may be", cmd.CommandPath())
 	}
 	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
 		u = usagef("%s has no flag --%s", cmd.CommandPath(), unknown.GetSpecifiedName())

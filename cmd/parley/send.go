@@ -122,14 +122,35 @@ func contextFlag(text string) *parley.Context {
 
 // readFile reads a file, or standard input for "-".
 func (t *terminal) readFile(path string) ([]byte, error) {
-	if path == "-" {
-		return io.ReadAll(t.in)
+	r := t.in
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, parley.Errorf(parley.NotFound, "%s cannot be read: %v", path, err)
+		}
+		defer f.Close()
+		r = f
 	}
-	b, err := os.ReadFile(path)
+	b, err := io.ReadAll(io.LimitReader(r, maxInput+1))
 	if err != nil {
-		return nil, parley.Errorf(parley.NotFound, "%s cannot be read: %v", path, err)
+		return nil, parley.Errorf(parley.NotFound, "%s cannot be read: %v", inputName(path), err)
+	}
+	if len(b) > maxInput {
+		return nil, parley.Errorf(parley.EnvelopeTooLarge, "%s holds more than %d MiB", inputName(path), maxInput>>20).
+			WithHint("no gateway takes envelopes of that size; send it in pieces")
 	}
 	return b, nil
+}
+
+// maxInput is the most that is read of a file that is to be sent, in bytes.
+const maxInput = 64 << 20
+
+// inputName is what to call a file that may be standard input.
+func inputName(path string) string {
+	if path == "-" {
+		return "standard input"
+	}
+	return path
 }
 
 // decide posts to one of a proposal's own calls.

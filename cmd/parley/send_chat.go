@@ -20,6 +20,9 @@ func newSendChat(s *sender) *cobra.Command {
   parley send chat --to agent propose again`,
 		Args: arguments(1, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("to") && len(to) == 0 { // it would be said to everybody
+				return usagef("--to names nobody").hint("leave it out to speak to everybody")
+			}
 			text := strings.Join(args, " ")
 			if text == "-" {
 				var err error

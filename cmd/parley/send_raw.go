@@ -25,7 +25,7 @@ standard input). The first that is refused ends it.`,
 			}
 			envelopes := splitEnvelopes(input)
 			if len(envelopes) == 0 {
-				return parley.Errorf(parley.InvalidArgument, "%s is empty", args[0])
+				return parley.Errorf(parley.InvalidArgument, "%s is empty", inputName(args[0]))
 			}
 			a, err := s.api(cmd.Context())
 			if err != nil {

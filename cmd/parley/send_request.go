@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,9 @@ the answer and print it. An answer that says that the call failed is exit code 1
   parley send request files tools/list`,
 		Args: arguments(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[0] == "" || args[0] == "-" {
+				return usagef("a request to nobody is answered by nobody").hint("usage: %s", cmd.UseLine())
+			}
 			ctx := cmd.Context()
 			method, params, err := call.call(s, args[1], args[2:])
 			if err != nil {
@@ -35,6 +39,7 @@ the answer and print it. An answer that says that the call failed is exit code 1
 				return err
 			}
 			defer room.Close()
+			s.noteAbsent(room, args[0])
 			reply, err := room.Request(ctx, args[0], method, params, opts...)
 			if err != nil {
 				return callError(err)
@@ -45,6 +50,17 @@ the answer and print it. An answer that says that the call failed is exit code 1
 	call.add(cmd)
 	cmd.Flags().StringVar(&inContext, "context", "", "in the context `ID[:TYPE]`")
 	return cmd
+}
+
+// noteAbsent says that an answer may take its time.
+func (s *sender) noteAbsent(room *client.Room, id string) {
+	here := room.Welcome().Participants
+	if len(here) < room.Welcome().Total {
+		return // nobody knows
+	}
+	if !slices.ContainsFunc(here, func(p client.Participant) bool { return p.ID == id }) {
+		s.say("%s is not here now; waiting for its answer, until Ctrl-C", clean(id))
+	}
 }
 
 // callError gives what the one who was asked says went wrong a code.

@@ -113,7 +113,8 @@ func tokenFileError(path string, err error) error {
 		return parley.Errorf(parley.NotFound, "there is no token file %s", path).
 			WithHint("check the path; the demo's tokens lie in %s below the folder where parley up runs", demoDir)
 	}
-	return parley.Errorf(parley.Unavailable, "the token file cannot be read: %v", err)
+	return parley.Errorf(parley.Unavailable, "the token file cannot be read: %v", err).
+		WithHint("it has to be a file that belongs to you")
 }
 
 // checkPrivate refuses a file that others can read. What is no regular file, as
