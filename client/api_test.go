@@ -41,13 +41,17 @@ func replies(g *gateway, bodies ...string) *[]string {
 
 func TestAPIEnvelope(t *testing.T) {
 	g := newGateway(t)
-	calls := replies(g, `{"seq":3,"id":"a","kind":"chat","payload":{"n":9007199254740993}}`)
+	envelope := `{"seq":3,"id":"a","kind":"chat","payload":{"n":9007199254740993}}`
+	calls := replies(g, envelope, envelope)
 	e, err := newAPI(t, g).Envelope(t.Context(), "a/b?c")
 	if err != nil || e.Seq != 3 || string(e.Payload) != `{"n":9007199254740993}` {
 		t.Errorf("got %+v, %v", e, err)
 	}
 	if got := (*calls)[0]; got != "GET /v1/spaces/demo/envelopes/a%2Fb%3Fc " {
 		t.Errorf("asked %q", got)
+	}
+	if _, err := newAPI(t, g).Envelope(t.Context(), ".."); err != nil || (*calls)[1] != "GET /v1/spaces/demo/envelopes/%2E%2E " {
+		t.Errorf("asked %q, %v", (*calls)[1:], err)
 	}
 }
 

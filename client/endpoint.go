@@ -79,9 +79,18 @@ func (e endpoint) websocket(o *Options, at *parley.Position) string {
 
 // call is the address of something under /v1/spaces/{space}.
 func (e endpoint) call(space string, parts ...string) *url.URL {
-	escaped := []string{"v1", "spaces", url.PathEscape(space)}
+	escaped := []string{"v1", "spaces", escapePart(space)}
 	for _, p := range parts {
-		escaped = append(escaped, url.PathEscape(p))
+		escaped = append(escaped, escapePart(p))
 	}
 	return e.base.JoinPath(escaped...)
+}
+
+// escapePart makes one part of a path of any id: also of "." and "..", which
+// participants may choose, and which would lead elsewhere as they are.
+func escapePart(id string) string {
+	if id == "." || id == ".." {
+		return strings.ReplaceAll(id, ".", "%2E")
+	}
+	return url.PathEscape(id)
 }
