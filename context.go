@@ -46,17 +46,14 @@ func (c *Context) Check() error {
 	return nil
 }
 
-// decodeContext reads the field from valid JSON. It never fails: what is wrong
+// decodeContext reads the field, a string or an object. It never fails: what is wrong
 // is kept for Check.
 func decodeContext(raw jsontext.Value) *Context {
 	c := &Context{raw: raw}
-	switch raw.Kind() {
-	case '"':
+	if raw.Kind() == '"' {
 		c.fromPath(unquote(raw))
-	case '{':
+	} else {
 		c.fromObject(raw)
-	default:
-		c.invalid = Errorf(InvalidContext, "context is %s, not an object", kindName(raw.Kind()))
 	}
 	return c
 }

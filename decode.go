@@ -134,6 +134,9 @@ func (d *decoder) field(rawName, v jsontext.Value) (err error) {
 	case "correlation_id":
 		e.Correlation, err = correlationField(v)
 	case "context":
+		if k := v.Kind(); k != '{' && k != '"' {
+			return wrongType("context", v, "an object or a string")
+		}
 		e.Context = decodeContext(v)
 	case "seq":
 		e.Seq, err = seqField(v)
