@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -304,7 +305,7 @@ func (r *Room) reply(ctx context.Context, request *parley.Envelope, result any, 
 	refused, ok := errors.AsType[*parley.Error](err)
 	if ok && refused.Code != parley.InvalidCorrelation {
 		failure = &RPCError{Code: CodeInternal, Message: fmt.Sprintf("the answer could not be sent: %v", refused)}
-		_, err = r.RespondError(ctx, request, failure, To(request.From))
+		err = r.insist(ctx, r.errorResponse(request, failure, To(request.From)))
 	}
 	if err != nil && !errors.Is(err, ErrClosed) {
 		r.log.Warn("a request was left without our answer", "kind", request.Kind, "id", request.ID, "error", err)
@@ -312,11 +313,30 @@ func (r *Room) reply(ctx context.Context, request *parley.Envelope, result any, 
 }
 
 func (r *Room) tryReply(ctx context.Context, request *parley.Envelope, result any, failure error) error {
-	var err error
 	if failure != nil {
-		_, err = r.RespondError(ctx, request, failure)
-	} else {
-		_, err = r.Respond(ctx, request, result)
+		return r.insist(ctx, r.errorResponse(request, failure))
 	}
-	return err
+	e, err := r.NewResponse(request, result)
+	if err != nil {
+		return err
+	}
+	return r.insist(ctx, e)
+}
+
+// insist sends an envelope, again and again for as long as the gateway cannot
+// write its journal: what was asked for is done, and only the answer tells.
+func (r *Room) insist(ctx context.Context, e *parley.Envelope) error {
+	for attempt := 1; ; attempt++ {
+		_, err := r.Send(ctx, e)
+		if !errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
+			return err
+		}
+		pause := time.NewTimer(r.pause(attempt, err))
+		select {
+		case <-pause.C:
+		case <-r.over:
+			pause.Stop()
+			return err
+		}
+	}
 }

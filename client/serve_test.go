@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -291,6 +292,26 @@ func TestServeOnce(t *testing.T) {
 	answered(t, g, "q2")
 	if n := ran.Load(); n != 2 {
 		t.Errorf("the handler ran %d times for 2 requests", n)
+	}
+}
+
+// While the journal cannot be written an answer waits: the deed is done.
+func TestServeAnswerWaitsForTheJournal(t *testing.T) {
+	g := newGateway(t)
+	var refusals atomic.Int32
+	g.judge = func(e *parley.Envelope) *parley.Error {
+		if parley.SplitKind(e.Kind).Type == parley.TypeResponse && refusals.Add(1) <= 3 {
+			return parley.Errorf(parley.Unavailable, "the journal cannot be written")
+		}
+		return nil
+	}
+	g.dial(t, "files", &client.Options{Handler: echoing, BackoffMin: time.Millisecond, BackoffMax: time.Millisecond})
+	g.say("you", listKind, listCall, withID("q"), to("files"))
+	if e := answered(t, g, "q"); parley.Member(e.Payload, "result") == nil {
+		t.Errorf("the answer is %s", e.Payload)
+	}
+	if n := refusals.Load(); n != 4 {
+		t.Errorf("it was sent %d times", n)
 	}
 }
 
