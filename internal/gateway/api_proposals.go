@@ -183,8 +183,12 @@ func appendProposal(b []byte, p *space.Proposal, rec *journal.Record) []byte {
 	b = strconv.AppendUint(append(b, `,"seq":`...), p.Seq, 10)
 	b = appendQuote(append(b, `,"kind":`...), p.Kind.String())
 	b = appendQuote(append(b, `,"from":`...), p.From)
+	addressees := p.To // of an ended proposal the state keeps known ones alone
+	if rec != nil {
+		addressees = rec.To
+	}
 	b = append(b, `,"to":[`...)
-	for i, to := range p.To {
+	for i, to := range addressees {
 		if i > 0 {
 			b = append(b, ',')
 		}
