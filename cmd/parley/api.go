@@ -141,8 +141,8 @@ func (a *api) unreachable(err error) error {
 		return err
 	}
 	if e, ok := errors.AsType[*parley.Error](err); ok && e.Code != parley.Unavailable {
-		if e.Code == parley.NotFound { // of the address, only the space can be unknown to a gateway
-			return e.WithHint("name another one with --space or PARLEY_SPACE")
+		if e.Code == parley.NotFound {
+			return e.WithHint("check --url, and name the space with --space or PARLEY_SPACE")
 		}
 		return advised(e)
 	}
