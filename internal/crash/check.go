@@ -154,7 +154,7 @@ func (c *Checker) check(p Promise) {
 		c.welcomed(p)
 	case Acknowledged:
 		c.acknowledged(p)
-	case Refused:
+	case Refused, Unwritten:
 		c.refused[p.ID] = true
 		if r, ok := c.records[p.ID]; ok {
 			c.fault("%s: %s was refused, and is on record at %d", p.Who, p.ID, r.seq)

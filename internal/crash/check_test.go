@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -195,15 +197,28 @@ func expect(t *testing.T, faults []string, want string) {
 func TestLedger(t *testing.T) {
 	l := new(Ledger)
 	next := l.next()
-	if !l.answered("ann", "1", client.Receipt{ID: "1", Seq: 1, Epoch: "epoch"}, nil) {
-		t.Error("an acknowledgement is none")
-	}
+	l.answered("ann", "1", client.Receipt{ID: "1", Seq: 1, Epoch: "epoch"}, nil)
 	<-next
+	unavailable := parley.Errorf(parley.Unavailable, "not now")
 	l.answered("ann", "2", client.Receipt{}, parley.Errorf(parley.InvalidKind, "no"))
-	l.answered("ann", "3", client.Receipt{}, client.ErrUnacknowledged)
+	l.answered("ann", "3", client.Receipt{}, unavailable)
+	l.answered("ann", "4", client.Receipt{}, client.ErrUnacknowledged)
+	l.answered("ann", "5", client.Receipt{}, fmt.Errorf("%w: %w", client.ErrUnacknowledged, unavailable))
 	got := l.Take()
-	want := []Promise{{Type: Acknowledged, Who: "ann", ID: "1", Seq: 1, Epoch: "epoch"}, {Type: Refused, Who: "ann", ID: "2"}}
+	want := []Promise{
+		{Type: Acknowledged, Who: "ann", ID: "1", Seq: 1, Epoch: "epoch"},
+		{Type: Refused, Who: "ann", ID: "2"},
+		{Type: Unwritten, Who: "ann", ID: "3"},
+	}
 	if !slices.Equal(got, want) || len(l.Take()) > 0 || l.Total(Refused) != 1 {
 		t.Errorf("the ledger has %+v", got)
+	}
+	if err := l.reach(t.Context(), Refused, 1); err != nil {
+		t.Error(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := l.reach(ended, Refused, 2); err == nil {
+		t.Error("one is two")
 	}
 }

@@ -12,14 +12,18 @@ import (
 
 var (
 	rounds = flag.Int("rounds", 20, "how often the gateway is killed")
+	binary = flag.String("program", "", "the parley that is killed; built from the source by default")
 	seed   = flag.Uint64("seed", 0, "decides when; 0 is a random one, which is printed")
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// program builds the gateway.
+// program is the gateway's.
 func program(t *testing.T) string {
 	t.Helper()
+	if *binary != "" {
+		return *binary
+	}
 	path := filepath.Join(t.TempDir(), "parley")
 	build := exec.Command("go", "build", "-o", path, "../../cmd/parley")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -1,7 +1,9 @@
 package crash
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"hash/fnv"
 	"sync"
 
@@ -18,6 +20,7 @@ const (
 	Welcomed                     // a further welcome
 	Acknowledged                 // ID was admitted, at Seq; Epoch may be untold
 	Refused                      // ID was not admitted and never is
+	Unwritten                    // the same, since the journal cannot be written
 	Delivered                    // ID arrived, at Seq
 	Torn                         // a resume was told that envelopes are missing
 	Ended                        // the proposal ID was ended by the envelope Ref
@@ -77,6 +80,22 @@ func (l *Ledger) Total(t Type) int {
 	return l.total[t]
 }
 
+// reach waits until n promises of a type were made.
+func (l *Ledger) reach(ctx context.Context, t Type, n int) error {
+	for {
+		next := l.next()
+		total := l.Total(t)
+		if total >= n {
+			return nil
+		}
+		select {
+		case <-next:
+		case <-ctx.Done():
+			return fmt.Errorf("%d promises of type %d, not %d: %w", total, t, n, context.Cause(ctx))
+		}
+	}
+}
+
 // next is closed with the next promise.
 func (l *Ledger) next() <-chan struct{} {
 	l.mu.Lock()
@@ -87,17 +106,19 @@ func (l *Ledger) next() <-chan struct{} {
 	return l.wake
 }
 
-// answered notes what a send came to, and reports whether it was admitted.
-// Where the sender gave up waiting nothing is promised.
-func (l *Ledger) answered(who, id string, at client.Receipt, err error) bool {
+// answered notes what a send came to. Where nobody knows, nothing is promised.
+func (l *Ledger) answered(who, id string, at client.Receipt, err error) {
 	if err == nil {
 		l.Add(Promise{Type: Acknowledged, Who: who, ID: id, Seq: at.Seq, Epoch: at.Epoch})
-		return true
+		return
 	}
-	if _, ok := errors.AsType[*parley.Error](err); ok {
-		l.Add(Promise{Type: Refused, Who: who, ID: id})
+	if refused, ok := errors.AsType[*parley.Error](err); ok && !errors.Is(err, client.ErrUnacknowledged) {
+		p := Promise{Type: Refused, Who: who, ID: id}
+		if refused.Code == parley.Unavailable {
+			p.Type = Unwritten
+		}
+		l.Add(p)
 	}
-	return false
 }
 
 // delivered is the promise that an envelope's arrival is.

@@ -235,7 +235,7 @@ func sleep(ctx context.Context, d time.Duration, other <-chan struct{}) bool {
 
 // breathe pauses after some of the sends.
 func (l *load) breathe(ctx context.Context, rnd *rand.Rand) bool {
-	if rnd.IntN(8) > 0 {
+	if rnd.IntN(3) > 0 {
 		select {
 		case <-l.enough:
 			return false
@@ -265,16 +265,11 @@ func (l *load) tell(ctx context.Context, rnd *rand.Rand, who string) {
 	room := l.rooms[who]
 	for l.breathe(ctx, rnd) {
 		e := compose(rnd, who)
-		before := room.Stats().Reconnects
 		at, err := room.Send(ctx, e)
-		if isUnavailable(err) {
-			if room.Stats().Reconnects == before { // else an earlier attempt may be on record
-				l.ledger.answered(who, e.ID, at, err)
-			}
-			l.pause(ctx, 20*time.Millisecond)
-			continue
-		}
 		l.ledger.answered(who, e.ID, at, err)
+		if isUnavailable(err) {
+			l.pause(ctx, 20*time.Millisecond)
+		}
 	}
 }
 
@@ -357,17 +352,19 @@ func (l *load) decide(ctx context.Context, rnd *rand.Rand, who string, proposal 
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	room := l.rooms[who]
+	attempt := func() error {
+		_, err := room.Fulfil(ctx, proposal)
+		return err
+	}
 	if rnd.IntN(6) == 0 {
-		id := client.NewID()
-		at, err := room.Reject(ctx, proposal, "busy", "", client.WithID(id))
-		if !isUnavailable(err) {
-			l.ledger.answered(who, id, at, err)
+		attempt = func() error {
+			_, err := room.Reject(ctx, proposal, "busy", "")
+			return err
 		}
-		return
 	}
 	for {
-		_, err := room.Fulfil(ctx, proposal)
 		// The server may not be back yet, or the disk.
+		err := attempt()
 		if !isUnavailable(err) && !errors.Is(err, &parley.Error{Code: parley.TargetAbsent}) || !sleep(ctx, 20*time.Millisecond, nil) {
 			return
 		}

@@ -86,8 +86,11 @@ func (r Round) print(w io.Writer) {
 
 // Print writes what the whole run came to.
 func (r *Report) Print(w io.Writer) {
-	fmt.Fprintf(w, "%d kills: %d acknowledged, %d delivered, %d refused, %d proposals ended, %d acted on\n",
-		len(r.Rounds), r.Acknowledged, r.Delivered, r.Refused, r.Ended, r.Acted)
+	if len(r.Rounds) > 0 {
+		fmt.Fprintf(w, "%d kills: ", len(r.Rounds))
+	}
+	fmt.Fprintf(w, "%d acknowledged, %d delivered, %d refused, %d proposals ended, %d acted on\n",
+		r.Acknowledged, r.Delivered, r.Refused, r.Ended, r.Acted)
 	fmt.Fprintf(w, "%d envelopes and %d refusals on record; %d reconnects, %d envelopes sent again\n",
 		r.Envelopes, r.Records-r.Envelopes, r.Reconnects, r.Resent)
 	if all := r.Recoveries(); len(all) > 0 {

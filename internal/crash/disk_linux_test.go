@@ -1,0 +1,173 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+// A disk that fills stops admission, and nothing else: what was admitted was on
+// record, what was refused is not, and when there is room again it goes on.
+func TestDiskFills(t *testing.T) {
+	gateway := program(t)
+	t.Run("file size limit", func(t *testing.T) {
+		dir := t.TempDir()
+		fills(t, gateway, dir, &sizeLimit{journal: filepath.Join(dir, "parley.db")})
+	})
+	t.Run("tmpfs", func(t *testing.T) {
+		dir := t.TempDir()
+		if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64m"); errors.Is(err, syscall.EPERM) {
+			t.Skip("only root may mount a tmpfs; the other disk of this test fills everywhere")
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
+				t.Error(err)
+			}
+		})
+		fills(t, gateway, dir, &ballast{path: filepath.Join(dir, "ballast")})
+	})
+}
+
+// disk is one that can be filled.
+type disk interface {
+	fill(p *process) error
+	free(p *process) error
+}
+
+// fills lets the disk fill three times, and where it outlives the gateway kills
+// that at the second time.
+func fills(t *testing.T, gateway, dir string, d disk) {
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Second, errors.New("the test takes too long"))
+	defer cancel()
+	tr, err := newTrial(Options{Program: gateway, Dir: dir, Seed: 1, Out: t.Output()})
+	must(t, err)
+	must(t, tr.open(ctx))
+	defer tr.close()
+	for n := range 3 {
+		must(t, tr.ledger.reach(ctx, Acknowledged, tr.ledger.Total(Acknowledged)+500))
+		must(t, d.fill(tr.process))
+		must(t, tr.ledger.reach(ctx, Unwritten, tr.ledger.Total(Unwritten)+50))
+		if got := get(t, tr, "/readyz"); got != http.StatusServiceUnavailable {
+			t.Errorf("on a full disk /readyz answers %d", got)
+		}
+		must(t, tr.check(ctx))
+		if _, whole := d.(*ballast); whole && n == 1 { // a limit would end with the process
+			revive(t, tr, d)
+		}
+		must(t, d.free(tr.process))
+		must(t, tr.ledger.reach(ctx, Acknowledged, tr.ledger.Total(Acknowledged)+500))
+		if got := get(t, tr, "/readyz"); got != http.StatusOK {
+			t.Errorf("with room again /readyz answers %d", got)
+		}
+		must(t, tr.check(ctx))
+		t.Logf("filled %d: %d acknowledged, %d refused with unavailable", n+1, tr.ledger.Total(Acknowledged), tr.ledger.Total(Unwritten))
+	}
+	must(t, tr.settle(ctx))
+	for _, fault := range tr.checker.Faults() {
+		t.Error(fault)
+	}
+}
+
+// revive kills the gateway on the full disk and starts it again. It may say why
+// it cannot start; else what is on record can be read, nobody is let in whose
+// coming could not be put on record, and it is not ready as soon as it has tried.
+func revive(t *testing.T, tr *trial, d disk) {
+	tr.process.kill()
+	var err error
+	tr.process, err = tr.house.start()
+	must(t, err)
+	if err := tr.process.survive(t.Context(), 2*time.Second, tr.house.reached()); err != nil {
+		t.Logf("on the full disk: %v", err)
+		must(t, d.free(tr.process))
+		tr.process, err = tr.house.start()
+		must(t, err)
+		return
+	}
+	t.Logf("on the full disk it starts; first welcome after %v (0 is none)", tr.house.recovery())
+	if got := get(t, tr, "/v1/spaces/"+spaceName+"/envelopes?limit=1"); got != http.StatusOK {
+		t.Errorf("on a full disk reading is answered %d", got)
+	}
+	if got := get(t, tr, "/readyz"); tr.house.recovery() == 0 && got != http.StatusServiceUnavailable {
+		t.Errorf("nobody is let in, and /readyz answers %d", got)
+	}
+}
+
+func get(t *testing.T, tr *trial, path string) int {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+path, nil)
+	must(t, err)
+	req.Header.Set("Authorization", "Bearer "+token("all")) // else Host is checked
+	resp, err := tr.house.http.Do(req)
+	must(t, err)
+	defer resp.Body.Close()
+	_, err = io.Copy(io.Discard, resp.Body)
+	must(t, err)
+	return resp.StatusCode
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sizeLimit is a disk on which no file grows beyond what the journal has now.
+type sizeLimit struct{ journal string }
+
+func (d *sizeLimit) fill(p *process) error {
+	info, err := os.Stat(d.journal)
+	if err != nil {
+		return err
+	}
+	return limitFiles(p, uint64(info.Size()))
+}
+
+func (d *sizeLimit) free(p *process) error { return limitFiles(p, ^uint64(0)) }
+
+// limitFiles bounds the size of the files that a running process writes. One
+// that has ended has no limits.
+func limitFiles(p *process, most uint64) error {
+	limit := syscall.Rlimit{Cur: most, Max: ^uint64(0)}
+	_, _, errno := syscall.Syscall6(syscall.SYS_PRLIMIT64, uintptr(p.cmd.Process.Pid), syscall.RLIMIT_FSIZE,
+		uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	if errno != 0 && errno != syscall.ESRCH {
+		return errno
+	}
+	return nil
+}
+
+// ballast fills a file system with a file.
+type ballast struct{ path string }
+
+func (d *ballast) fill(*process) error {
+	f, err := os.Create(d.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; { // ever smaller pieces, until not a byte fits
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *ballast) free(*process) error {
+	if err := os.Remove(d.path); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
