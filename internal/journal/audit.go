@@ -24,7 +24,7 @@ type Audit struct {
 // elsewhere. The error is a [*Break] where the chain does not hold, else the
 // reader's own; the audit then says how far it came.
 func Verify(ctx context.Context, space string, log Reader, kept ...Head) (Audit, error) {
-	w := walk{Audit: Audit{Space: space}, v: NewVerifier(Head{})}
+	w := walk{Audit: Audit{Space: space, Head: Origin(space)}, v: NewVerifier(Origin(space))}
 	if err := w.against(kept); err != nil {
 		return w.Audit, err
 	}
@@ -45,7 +45,7 @@ func VerifyExport(r io.Reader, kept ...Head) (Audit, error) {
 	if err != nil {
 		return Audit{}, err
 	}
-	w := walk{Audit: Audit{Space: x.Space}, v: NewVerifier(Head{})}
+	w := walk{Audit: Audit{Space: x.Space, Head: Origin(x.Space)}, v: NewVerifier(Origin(x.Space))}
 	if err := w.against(kept); err != nil {
 		return w.Audit, err
 	}

@@ -28,10 +28,19 @@ func ParseHash(s string) (h Hash, err error) {
 //	rest(n) = SHA-256( salt, payload, context as sent, unknown fields, form )
 //	hash(n) = SHA-256( hash(n-1), header(n), rest(n) )
 //
-// where hash(0) is zero, the form is the protocol's name and whether the
+// where hash(0) is that of the space's name, so that the chain of one space
+// does not pass for another's, the form is the protocol's name and whether the
 // correlation was an array, and the header is every other field. Redaction drops
 // salt and body and keeps rest(n), so the chain still verifies, and nobody can
 // find out by guessing what was dropped. Every part is preceded by its length.
+
+// Origin is the head of a space's empty chain: where its first record links to.
+func Origin(space string) Head {
+	p := make(parts, 0, 64+len(space))
+	p.text("parley: the chain of a space")
+	p.text(space)
+	return Head{Hash: p.sum()}
+}
 
 // Link sets Hash from the hash of the record before. Index, Seq and Epoch must
 // have been set.

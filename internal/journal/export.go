@@ -44,7 +44,7 @@ const (
 // wrote at the end. An error is the records' own or the writer's; what was
 // written before it lacks the head and so shows that it is not whole.
 func Export(w io.Writer, space string, records iter.Seq2[*Record, error]) (Head, error) {
-	var head Head
+	head := Origin(space)
 	line := fmt.Appendf(nil, `{"type":"export","version":%d,"space":`, exportVersion)
 	line = append(appendQuote(line, space), "}\n"...)
 	if _, err := w.Write(line); err != nil {

@@ -165,6 +165,14 @@ func TestVerifyExport(t *testing.T) {
 	}
 }
 
+func TestVerifyExportUnderAnotherName(t *testing.T) {
+	text := strings.Replace(exported(t, recorded(t)), `"space":"demo"`, `"space":"prod"`, 1)
+	_, err := journal.VerifyExport(strings.NewReader(text))
+	if b, ok := errors.AsType[*journal.Break](err); !ok || b.Index != 1 {
+		t.Errorf("the export of one space passes for another's: %v", err)
+	}
+}
+
 func TestVerifyExportAgainstAKeptHead(t *testing.T) {
 	log := recorded(t)
 	bounds, err := log.Bounds(t.Context())

@@ -65,7 +65,7 @@ func (m *Memory) Open(_ context.Context, space string, sink Sink) (Log, error) {
 	}
 	s := m.spaces[space]
 	if s == nil {
-		s = &memorySpace{epoch: cmp.Or(m.opts.Epoch, NewEpoch())}
+		s = &memorySpace{name: space, epoch: cmp.Or(m.opts.Epoch, NewEpoch())}
 		m.spaces[space] = s
 	}
 	l := &memoryLog{
@@ -219,6 +219,7 @@ func (l *memoryLog) commit(batch []*Record) {
 
 // memorySpace is what is on record. It outlives the logs that write it.
 type memorySpace struct {
+	name  string
 	epoch string
 
 	mu        sync.Mutex
@@ -255,7 +256,7 @@ func (s *memorySpace) replace(changed []*Record) {
 
 func (s *memorySpace) head() Head {
 	if len(s.chain) == 0 {
-		return Head{}
+		return Origin(s.name)
 	}
 	last := s.chain[len(s.chain)-1]
 	return Head{Index: last.Index, Seq: uint64(len(s.envelopes)), Hash: last.Hash}

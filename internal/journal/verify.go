@@ -21,7 +21,7 @@ func ParseHead(s string) (Head, error) {
 		index, ok1 := parseNumber(fields[0])
 		seq, ok2 := parseNumber(fields[1])
 		hash, err := ParseHash(fields[2])
-		if ok1 && ok2 && err == nil && seq <= index && (index > 0 || hash == Hash{}) {
+		if ok1 && ok2 && err == nil && seq <= index {
 			return Head{Index: index, Seq: seq, Hash: hash}, nil
 		}
 	}
@@ -50,7 +50,7 @@ func (b *Break) Error() string {
 // Verifier checks a chain record by record, as a walk in its order
 // ([Query].Chain) yields them.
 //
-//	v := journal.NewVerifier(journal.Head{})
+//	v := journal.NewVerifier(journal.Origin("demo"))
 //	for r, err := range log.Read(ctx, journal.Query{Chain: true}) {
 //		…
 //		if err := v.Check(r); err != nil {

@@ -32,7 +32,7 @@ func ExampleNewMemory() {
 }
 
 func ExampleVerifier() {
-	v := journal.NewVerifier(journal.Head{})
+	v := journal.NewVerifier(journal.Origin("demo"))
 	for _, r := range chain(3) {
 		if r.Seq == 2 {
 			r.Body = []byte(strings.Replace(string(r.Body), "two", "too", 1))
@@ -53,7 +53,7 @@ func chain(n int) []*journal.Record {
 	words := []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var all []*journal.Record
-	var head journal.Head
+	head := journal.Origin("demo")
 	add := func(r *journal.Record) {
 		r.Epoch = "epoch"
 		head = r.Place(head)
@@ -74,7 +74,7 @@ func chain(n int) []*journal.Record {
 }
 
 func walk(all []*journal.Record, kept ...journal.Head) error {
-	v := journal.NewVerifier(journal.Head{})
+	v := journal.NewVerifier(journal.Origin("demo"))
 	for _, h := range kept {
 		if err := v.Against(h); err != nil {
 			return err
@@ -242,14 +242,22 @@ func TestRedactedRecordsVerify(t *testing.T) {
 	}
 }
 
+func TestAChainBelongsToItsSpace(t *testing.T) {
+	v := journal.NewVerifier(journal.Origin("another"))
+	b, ok := errors.AsType[*journal.Break](v.Check(chain(1)[0]))
+	if !ok || b.Index != 1 {
+		t.Errorf("the chain of one space passes for another's: %v", b)
+	}
+}
+
 func TestParseHead(t *testing.T) {
-	for _, h := range []journal.Head{{}, headOf(chain(9)[11], 9)} {
+	for _, h := range []journal.Head{{}, journal.Origin("demo"), headOf(chain(9)[11], 9)} {
 		if got, err := journal.ParseHead(h.String()); err != nil || got != h {
 			t.Errorf("%v reads as %v, %v", h, got, err)
 		}
 	}
 	hash := strings.Repeat("ab", 32)
-	for _, s := range []string{"", "1", "1:1", "1:1:" + hash + ":", "1:1:" + hash[1:], "01:1:" + hash, "+1:1:" + hash, "1:2:" + hash, "-1:1:" + hash, "0:0:" + hash, " 1:1:" + hash} {
+	for _, s := range []string{"", "1", "1:1", "1:1:" + hash + ":", "1:1:" + hash[1:], "01:1:" + hash, "+1:1:" + hash, "1:2:" + hash, "-1:1:" + hash, " 1:1:" + hash} {
 		if h, err := journal.ParseHead(s); !errors.Is(err, &parley.Error{Code: parley.InvalidArgument}) {
 			t.Errorf("%q reads as %v, %v", s, h, err)
 		}

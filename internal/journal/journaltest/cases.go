@@ -51,7 +51,7 @@ func empty(s *suite) {
 		s.Error("a new log has no epoch")
 	}
 	b.Epoch = ""
-	if b != (journal.Bounds{}) {
+	if b != (journal.Bounds{Head: journal.Origin("demo")}) {
 		s.Errorf("the bounds of an empty log: %+v", b)
 	}
 	if got := s.read(l, journal.Query{}); len(got) > 0 {
@@ -84,7 +84,7 @@ func order(s *suite) {
 	if b.First != 1 || b.Last != n || b.Head.Index != n || b.Head.Hash != got[n-1].Hash || b.Epoch != got[0].Epoch {
 		s.Errorf("bounds after %d records: %+v", n, b)
 	}
-	s.verify(l)
+	s.verify("demo", l)
 }
 
 // corner is an envelope that uses every field.
@@ -150,7 +150,7 @@ func severalSpaces(s *suite) {
 		if got := len(s.read(r, journal.Query{})); got != n+i {
 			s.Errorf("%s holds %d, want %d", name, got, n+i)
 		}
-		s.verify(r)
+		s.verify(name, r)
 		epochs[s.bounds(r).Epoch] = true
 	}
 	if len(epochs) != spaces {
@@ -285,7 +285,7 @@ func chain(s *suite) {
 	if got := ids(journal.Query{After: n + 5}); len(got) > 0 {
 		s.Errorf("after the end: %q", got)
 	}
-	s.verify(l)
+	s.verify("demo", l)
 }
 
 func readWhileWriting(s *suite) {
@@ -387,8 +387,8 @@ func reopening(s *suite) {
 	if r.Seq != 11 || r.Index != 12 || r.Epoch != before.Epoch {
 		s.Errorf("the next record has index %d, seq %d, epoch %s", r.Index, r.Seq, r.Epoch)
 	}
-	head := s.verify(l)
-	v := journal.NewVerifier(journal.Head{})
+	head := s.verify("demo", l)
+	v := journal.NewVerifier(journal.Origin("demo"))
 	s.check(v.Against(before.Head))
 	s.check(v.Against(head))
 	for _, r := range s.read(l, journal.Query{Chain: true}) {
@@ -435,7 +435,7 @@ func failing(s *suite) {
 	if got[10].ID != "e-11" || got[10].Seq != 11 {
 		s.Errorf("after recovery %s has seq %d", got[10].ID, got[10].Seq)
 	}
-	s.verify(l)
+	s.verify("demo", l)
 	if failed, _ := sink.WaitFailed(0); len(failed) != 51 {
 		s.Errorf("%d failed, want 51", len(failed))
 	}
@@ -499,7 +499,7 @@ func hugeBodies(s *suite) {
 			s.Errorf("body %d of %d bytes came back with %d", i, len(want[i]), len(r.Body))
 		}
 	}
-	s.verify(l)
+	s.verify("demo", l)
 }
 
 func unicodeTexts(s *suite) {
@@ -518,7 +518,7 @@ func unicodeTexts(s *suite) {
 			s.Errorf("search for %q finds %d, want %d", c.text, got, c.seq)
 		}
 	}
-	s.verify(l)
+	s.verify("ünïcode/空間", l)
 }
 
 func oddSearches(s *suite) {
@@ -545,7 +545,7 @@ func redaction(s *suite) {
 	appendAll(l, []*journal.Record{record(chat(1, "before")), record(secret), record(chat(2, "after"))})
 	sink.WaitDurable(3)
 	s.settle("demo", 3)
-	head := s.verify(l)
+	head := s.verify("demo", l)
 	if got := seqs(s.read(l, journal.Query{Text: "hunter2"})); !slices.Equal(got, []uint64{2}) {
 		s.Fatalf("the search finds %d", got)
 	}
@@ -558,7 +558,7 @@ func redaction(s *suite) {
 	s.check(l.Redact(s.Context(), secret.ID)) // once more changes nothing
 	look := func() {
 		s.Helper()
-		if got := s.verify(l); got != head {
+		if got := s.verify("demo", l); got != head {
 			s.Errorf("the chain ends at %v, before at %v", got, head)
 		}
 		if got := seqs(s.read(l, journal.Query{Text: "hunter2"})); len(got) > 0 {
@@ -602,5 +602,5 @@ func everyType(s *suite) {
 	if got := s.read(l, journal.Query{Chain: true})[2].DecodeRefusal().Count; got != 9 {
 		s.Errorf("the flood counts %d", got)
 	}
-	s.verify(l)
+	s.verify("demo", l)
 }

@@ -121,9 +121,9 @@ func (s *suite) bounds(r journal.Reader) journal.Bounds {
 }
 
 // verify walks the whole chain and returns its end.
-func (s *suite) verify(r journal.Reader) journal.Head {
+func (s *suite) verify(space string, r journal.Reader) journal.Head {
 	s.Helper()
-	v := journal.NewVerifier(journal.Head{})
+	v := journal.NewVerifier(journal.Origin(space))
 	for _, rec := range s.read(r, journal.Query{Chain: true}) {
 		s.check(v.Check(rec))
 	}

@@ -75,7 +75,7 @@ func (j *Journal) Open(ctx context.Context, name string, sink journal.Sink) (jou
 }
 
 func (j *Journal) createSpace(ctx context.Context, name string) (*space, error) {
-	s := &space{name: name}
+	s := &space{name: name, head: journal.Origin(name)}
 	err := j.onWriter(ctx, func() error {
 		c := j.writer.conn
 		return transact(c, func() error {

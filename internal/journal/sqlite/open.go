@@ -245,7 +245,7 @@ func (j *Journal) loadSpaces(c *sqlite3.Conn) error {
 	defer stmt.Close()
 	for stmt.Step() {
 		s := &space{id: stmt.ColumnInt64(0), name: stmt.ColumnText(1)}
-		b, err := readBounds(c, s.id)
+		b, err := readBounds(c, s)
 		if err != nil {
 			return err
 		}

@@ -291,7 +291,7 @@ func TestEpochs(t *testing.T) {
 			if r := sink.WaitDurable(1)[0]; r.Seq != 11 || r.Epoch != b.Epoch {
 				t.Errorf("the next is %d of %s", r.Seq, r.Epoch)
 			}
-			v := journal.NewVerifier(journal.Head{})
+			v := journal.NewVerifier(journal.Origin("demo"))
 			n := 0
 			for r, err := range l.Read(t.Context(), journal.Query{Chain: true}) {
 				must(t, err)

@@ -27,7 +27,7 @@ func (s *spaceReader) Bounds(ctx context.Context) (journal.Bounds, error) {
 	defer s.j.readers.put(r)
 	var b journal.Bounds
 	err = r.snapshot(func() (err error) {
-		b, err = readBounds(r.conn, s.space.id)
+		b, err = readBounds(r.conn, s.space)
 		return err
 	})
 	if err != nil {
@@ -42,7 +42,8 @@ func (s *spaceReader) Bounds(ctx context.Context) (journal.Bounds, error) {
 }
 
 // readBounds needs a transaction around it where somebody may be writing.
-func readBounds(c *sqlite3.Conn, space int64) (b journal.Bounds, err error) {
+func readBounds(c *sqlite3.Conn, s *space) (b journal.Bounds, err error) {
+	b.Head = journal.Origin(s.name)
 	row := func(query string, f func(stmt *sqlite3.Stmt)) {
 		stmt, _, prepareErr := c.Prepare(query)
 		if prepareErr != nil {
@@ -51,7 +52,7 @@ func readBounds(c *sqlite3.Conn, space int64) (b journal.Bounds, err error) {
 		}
 		defer stmt.Close()
 		for i := range stmt.BindCount() {
-			err = errors.Join(err, stmt.BindInt64(i+1, []int64{key(space, 0), key(space, maxSeq)}[i]))
+			err = errors.Join(err, stmt.BindInt64(i+1, []int64{key(s.id, 0), key(s.id, maxSeq)}[i]))
 		}
 		if stmt.Step() {
 			f(stmt)
