@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -20,7 +21,17 @@ import (
 // api speaks to a gateway over HTTP (section 10 of the contract).
 type api struct {
 	address
-	http *http.Client // nil is the default one
+	http *http.Client
+}
+
+// patience is how long a gateway may take to begin its answer. What it then
+// streams may take longer.
+const patience = 30 * time.Second
+
+func patientClient() *http.Client {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.ResponseHeaderTimeout = patience
+	return &http.Client{Transport: t}
 }
 
 // maxAnswer is the longest answer that is read into memory, in bytes.
@@ -70,11 +81,7 @@ func (a *api) do(ctx context.Context, method, path string, query url.Values, bod
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	client := a.http
-	if client == nil {
-		client = http.DefaultClient
-	}
-	resp, err := client.Do(req)
+	resp, err := a.http.Do(req)
 	if err != nil {
 		return nil, a.unreachable(err)
 	}
@@ -169,7 +176,8 @@ func items(list jsontext.Value) []jsontext.Value {
 func pathOf(format string, ids ...string) string {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {
-		escaped[i] = url.PathEscape(id)
+		// "." and ".." are ids too, and must not lead to another path.
+		escaped[i] = strings.ReplaceAll(url.PathEscape(id), ".", "%2E")
 	}
 	return fmt.Sprintf(format, escaped...)
 }

@@ -71,7 +71,7 @@ func (g *target) open(ctx context.Context, t *terminal) (*api, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &api{address: a}
+	h := &api{address: a, http: patientClient()}
 	if h.space == "" {
 		h.space, err = h.onlySpace(ctx)
 	}
