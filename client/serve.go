@@ -106,6 +106,7 @@ func (r *Room) Serve(ctx context.Context, h Handler) error {
 type server struct {
 	most     int
 	begin    func(*job) // starts a goroutine that handles; nil where nobody serves
+	leaving  bool         // requests are refused at once
 	running  int
 	waiting  []*job
 	inflight map[string]*job
@@ -206,8 +207,13 @@ func (r *Room) accept(j *job) {
 	id := j.Envelope.ID
 	r.mu.Lock()
 	s := &r.server
-	if s.begin == nil || r.order.isHistory(j.Envelope.Seq) || !s.seen.add(id, struct{}{}) {
+	if s.begin == nil && !s.leaving || r.order.isHistory(j.Envelope.Seq) || !s.seen.add(id, struct{}{}) {
 		r.mu.Unlock()
+		return
+	}
+	if s.leaving {
+		r.mu.Unlock()
+		r.detach(r.errorResponse(j.Envelope, &RPCError{Code: CodeBusy, Message: "whom you asked is leaving the room"}))
 		return
 	}
 	if len(s.waiting) >= s.most*waitingPerSlot {
