@@ -24,13 +24,13 @@ type api struct {
 	http *http.Client
 }
 
-// patience is how long a gateway may take to begin its answer. What it then
+// answerWithin is how long a gateway may take to begin its answer. What it then
 // streams may take longer.
-const patience = 30 * time.Second
+const answerWithin = 30 * time.Second
 
 func patientClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.ResponseHeaderTimeout = patience
+	t.ResponseHeaderTimeout = answerWithin
 	return &http.Client{Transport: t}
 }
 
