@@ -106,7 +106,7 @@ func (r *Room) Serve(ctx context.Context, h Handler) error {
 type server struct {
 	most     int
 	begin    func(*job) // starts a goroutine that handles; nil where nobody serves
-	leaving  bool         // requests are refused at once
+	leaving  bool       // requests are refused at once
 	running  int
 	waiting  []*job
 	inflight map[string]*job
