@@ -33,7 +33,7 @@ func (b *book) write(e parley.Envelope) *journal.Record {
 // story is what the cases start from: a proposal that is fulfilled and
 // answered, with some talk around it.
 func story() *book {
-	b := &book{epoch: "epoch"}
+	b := &book{epoch: "epoch", head: NewChecker().Head()}
 	b.write(parley.Envelope{ID: "1", From: "ann", Kind: "chat"})
 	b.write(parley.Envelope{ID: "2", From: "agent", To: []string{"files"}, Kind: "mcp/proposal:tools/call:x"})
 	b.write(parley.Envelope{ID: "3", From: "ann", To: []string{"files"}, Kind: "mcp/request:tools/call:x", Correlation: parley.CorrelateWith("2")})
