@@ -51,7 +51,7 @@ const mostFaults = 50
 func NewChecker(views ...View) *Checker {
 	c := &Checker{
 		views:   make(map[string]*shown),
-		chain:   journal.NewVerifier(journal.Head{}),
+		chain:   journal.NewVerifier(journal.Origin(spaceName)),
 		records: make(map[string]envelope),
 		refused: make(map[string]bool),
 		ends:    make(map[string]string),
