@@ -98,10 +98,14 @@ func (o Options) uri(path string, params ...string) string {
 		params = append(params, "vfs="+o.vfs)
 	}
 	// Files that SQLite makes beside it are as private as it is.
-	params = append(params, "modeof="+url.QueryEscape(abs))
+	params = append(params, "modeof="+escape(abs))
 	u := url.URL{Scheme: "file", Path: abs, RawQuery: strings.Join(params, "&")}
 	return u.String()
 }
+
+// escape writes a parameter of a URI as SQLite reads it, to which a plus is
+// itself and no blank.
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 func (j *Journal) openForWriting() error {
 	path, err := filepath.EvalSymlinks(j.opts.Path)

@@ -232,6 +232,34 @@ func TestFilesAreTheOwnersOnly(t *testing.T) {
 	}
 }
 
+// A journal may lie in a folder of any name, and is as private there.
+func TestAnyFolder(t *testing.T) {
+	for _, name := range []string{"My Documents", "a+b", "50% & more=?#", "Größe 東京"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), name)
+			must(t, os.Mkdir(dir, 0o700))
+			path := filepath.Join(dir, name+".db")
+			j := open(t, Options{Path: path})
+			l, sink := openLog(t, j)
+			l.Append(envelope(1))
+			sink.WaitDurable(1)
+			must(t, j.WaitIndexed(t.Context(), "demo", 1))
+			r, err := open(t, Options{Path: path, ReadOnly: true}).Reader(t.Context(), "demo")
+			must(t, err)
+			if b := bounds(t, r); b.Last != 1 || b.Indexed != 1 {
+				t.Errorf("a reader sees %d records, %d in the index", b.Last, b.Indexed)
+			}
+			entries, err := os.ReadDir(dir)
+			must(t, err)
+			for _, e := range entries {
+				if info, err := e.Info(); err != nil || info.Mode().Perm() != 0o600 {
+					t.Errorf("%s has mode %v (%v)", e.Name(), info.Mode(), err)
+				}
+			}
+		})
+	}
+}
+
 // killed copies an open journal's files as a killed gateway leaves them.
 func killed(t *testing.T, path string) string {
 	t.Helper()
