@@ -169,7 +169,10 @@ func (v *Verifier) place(r *Record) string {
 // checkContent holds a record's body against its header and its salted hash.
 func checkContent(r *Record) string {
 	if r.Type != Admitted {
-		if !r.Redacted && bodyRest(r.Salt, r.Body) != r.Rest {
+		switch {
+		case r.Redacted: // only envelopes ever are
+			return "edited: it is marked as redacted and is not"
+		case bodyRest(r.Salt, r.Body) != r.Rest:
 			return "edited: the body does not match its hash"
 		}
 		return ""

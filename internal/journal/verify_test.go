@@ -144,6 +144,7 @@ func TestVerifierFindsEveryChange(t *testing.T) {
 		{"a refusal's body", edit(4, body("rate", "Rate")), 4, 3, "body does not match"},
 		{"a refusal's header", edit(4, func(r *journal.Record) { r.From = "ann" }), 4, 3, "hash does not follow"},
 		{"a refusal with a seq", edit(4, func(r *journal.Record) { r.Seq = 4 }), 4, 4, "has seq 4"},
+		{"a refusal marked as redacted", edit(4, func(r *journal.Record) { r.Redacted = true; r.Body = []byte(`{"code":"chat"}`) }), 4, 3, "marked as redacted"},
 		{"a refusal made an envelope", edit(4, func(r *journal.Record) { r.Type, r.Seq = journal.Admitted, 4 }), 4, 4, "not an envelope"},
 		{"marked as redacted", edit(6, func(r *journal.Record) { r.Redacted = true }), 6, 5, "marked as redacted"},
 		{"one cut out", func(all []*journal.Record) []*journal.Record { return slices.Delete(all, 5, 6) }, 6, 5, "record 6 is missing"},
