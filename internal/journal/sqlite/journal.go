@@ -69,28 +69,46 @@ func (j *Journal) Open(ctx context.Context, name string, sink journal.Sink) (jou
 	l := &log{spaceReader: spaceReader{j: j, space: s}, sink: sink}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.spaces[name] = s
 	j.open[name] = l
 	return l, nil
 }
 
+// createSpace makes a space. If whoever asked gives up waiting, it is made all
+// the same, and there for the next one.
 func (j *Journal) createSpace(ctx context.Context, name string) (*space, error) {
+	if err := j.onWriter(ctx, func() error { return j.insertSpace(name) }); err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.spaces[name], nil
+}
+
+// insertSpace runs on the writer.
+func (j *Journal) insertSpace(name string) error {
+	j.mu.Lock()
+	known := j.spaces[name] != nil
+	j.mu.Unlock()
+	if known {
+		return nil
+	}
+	c := j.writer.conn
 	s := &space{name: name, head: journal.Origin(name)}
-	err := j.onWriter(ctx, func() error {
-		c := j.writer.conn
-		return transact(c, func() error {
-			if err := exec(c, `INSERT INTO spaces (name) VALUES (?)`, name); err != nil {
-				return err
-			}
-			s.id = c.LastInsertRowID()
-			return beginEpoch(c, s)
-		})
+	err := transact(c, func() error {
+		if err := exec(c, `INSERT INTO spaces (name) VALUES (?)`, name); err != nil {
+			return err
+		}
+		s.id = c.LastInsertRowID()
+		return beginEpoch(c, s)
 	})
 	if err != nil {
-		return nil, writeError(err)
+		return writeError(err)
 	}
 	j.index.add(s)
-	return s, nil
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.spaces[name] = s
+	return nil
 }
 
 // onWriter runs a task on the writer's goroutine, in turn, and returns its

@@ -260,6 +260,26 @@ func TestAnyFolder(t *testing.T) {
 	}
 }
 
+// A space that is made while nobody waits for it any more can be opened later.
+func TestOpenAfterGivingUp(t *testing.T) {
+	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db")})
+	busy := make(chan struct{})
+	j.queue.push(item{task: func() { <-busy }})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := j.Open(ctx, "demo", journaltest.NewSink()); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up, it says %v", err)
+	}
+	close(busy)
+	l, sink := openLog(t, j)
+	l.Append(envelope(1))
+	sink.WaitDurable(1)
+	must(t, j.WaitIndexed(t.Context(), "demo", 1))
+	if b := bounds(t, l); b.Last != 1 || b.Indexed != 1 || b.Epoch == "" {
+		t.Errorf("the log holds %+v", b)
+	}
+}
+
 // killed copies an open journal's files as a killed gateway leaves them.
 func killed(t *testing.T, path string) string {
 	t.Helper()
