@@ -30,6 +30,9 @@ was kept elsewhere: see parley log head.`,
   parley log verify export.jsonl --head "$(cat head.txt)"`,
 		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("head") && strings.TrimSpace(head) == "" { // nothing would be held against it
+				return usagef("--head is empty").hint("write INDEX:SEQ:HASH, as parley log head prints it")
+			}
 			kept, err := parseHeads(head)
 			if err != nil {
 				return err
