@@ -273,7 +273,11 @@ func (f *fileRecord) thread(ctx context.Context, id string) ([]jsontext.Value, e
 
 func (f *fileRecord) export(ctx context.Context, w io.Writer) (journal.Audit, error) {
 	audit, broken := f.verify(ctx)
-	_, err := journal.Export(w, f.space, f.reader.Read(ctx, journal.Query{Chain: true}))
+	q := journal.Query{Chain: true}
+	if broken == nil {
+		q.Before = audit.Head.Index + 1 // what has come since was not checked
+	}
+	_, err := journal.Export(w, f.space, f.reader.Read(ctx, q))
 	return audit, errors.Join(err, broken)
 }
 
