@@ -65,7 +65,7 @@ func (s *sender) proposeAndWait(ctx context.Context, e *parley.Envelope) error {
 	if err != nil {
 		return err
 	}
-	s.say("proposed as #%d %s; waiting for a decision (Ctrl-C stops waiting, the proposal stays)", receipt.Seq, receipt.ID)
+	s.say("proposed as #%d %s; waiting for a decision (Ctrl-C stops waiting, the proposal stays)", receipt.Seq, clean(receipt.ID))
 	p, err := room.Proposal(ctx, e.ID)
 	if err != nil {
 		return err

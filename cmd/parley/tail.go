@@ -77,7 +77,7 @@ func runTail(ctx context.Context, t *terminal, to *target, flags tailFlags) erro
 func listen(ctx context.Context, room *client.Room, p *printer, t *terminal) error {
 	for e, err := range room.Envelopes(ctx) {
 		if gap, ok := errors.AsType[*client.Gap](err); ok {
-			t.say("%s", t.errPalette().bad("… the gateway no longer has what came after "+gap.After.String()+" …"))
+			t.say("%s", t.errPalette().bad("… the gateway no longer has what came after "+clean(gap.After.String())+" …"))
 			continue
 		}
 		if err != nil {
