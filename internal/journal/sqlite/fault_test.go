@@ -1,8 +1,10 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -192,6 +194,44 @@ func TestIndexIsMadeAnew(t *testing.T) {
 				t.Errorf("bounds %+v", b)
 			}
 		})
+	}
+}
+
+// says hands over what is logged.
+type says chan string
+
+func (s says) Enabled(context.Context, slog.Level) bool { return true }
+func (s says) WithAttrs([]slog.Attr) slog.Handler       { return s }
+func (s says) WithGroup(string) slog.Handler            { return s }
+func (s says) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case s <- r.Message:
+	default:
+	}
+	return nil
+}
+
+// Of a damaged journal no index can be made, however often it is tried.
+func TestDamagedJournalSparesTheIndex(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "parley.db")
+	j := open(t, Options{Path: path})
+	l, sink := openLog(t, j)
+	for n := range 500 {
+		l.Append(message(n, "text"))
+	}
+	sink.WaitDurable(500)
+	must(t, j.Close())
+	must(t, os.Remove(path+"-search"))
+	b, err := os.ReadFile(path)
+	must(t, err)
+	middle := len(b) / 2 / 4096 * 4096
+	copy(b[middle:middle+4096], strings.Repeat("?", 4096))
+	must(t, os.WriteFile(path, b, 0o600))
+
+	said := make(says, 1)
+	open(t, Options{Path: path, Log: slog.New(said)})
+	if got := <-said; got != "the search index cannot be fed" {
+		t.Errorf("first it says: %s", got)
 	}
 }
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
@@ -349,7 +350,7 @@ func (x *index) feed() (n int, err error) {
 func (x *index) feedSpace(s *space, from, to uint64) error {
 	stmt, err := x.reader.query(`SELECT `+columns+` FROM envelopes WHERE key > ? AND key <= ? ORDER BY key`, key(s.id, from), key(s.id, to))
 	if err != nil {
-		return err
+		return unread(err)
 	}
 	defer stmt.Reset()
 	for stmt.Step() {
@@ -361,7 +362,7 @@ func (x *index) feedSpace(s *space, from, to uint64) error {
 		}
 	}
 	if err := stmt.Err(); err != nil {
-		return err
+		return unread(err)
 	}
 	return exec(x.conn, `INSERT OR REPLACE INTO places VALUES (?, ?)`, s.id, int64(to))
 }
@@ -383,7 +384,7 @@ func (x *index) put(stmt *sqlite3.Stmt) error {
 func (x *index) followRedactions(reached map[int64]uint64) (int64, error) {
 	stmt, err := x.reader.query(`SELECT n, key FROM redactions WHERE n > ? ORDER BY n`, x.redactions)
 	if err != nil {
-		return 0, err
+		return 0, unread(err)
 	}
 	defer stmt.Reset()
 	last := x.redactions
@@ -398,7 +399,7 @@ func (x *index) followRedactions(reached map[int64]uint64) (int64, error) {
 		}
 	}
 	if err := stmt.Err(); err != nil || last == x.redactions {
-		return last, err
+		return last, unread(err)
 	}
 	return last, exec(x.conn, `UPDATE about SET redactions = ?`, last)
 }
@@ -406,16 +407,25 @@ func (x *index) followRedactions(reached map[int64]uint64) (int64, error) {
 func (x *index) replace(k int64) error {
 	stmt, err := x.reader.query(`SELECT `+columns+` FROM envelopes WHERE key = ?`, k)
 	if err != nil {
-		return err
+		return unread(err)
 	}
 	defer stmt.Reset()
 	if err := errors.Join(x.remove.BindInt64(1, k), x.remove.Exec()); err != nil {
 		return err
 	}
 	if !stmt.Step() {
-		return stmt.Err()
+		return unread(stmt.Err())
 	}
 	return x.put(stmt)
+}
+
+// unread is an error of the journal's own. It is wrapped by its text alone:
+// a damaged journal is no reason to make the index anew, again and again.
+func unread(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("reading the journal: %v", err)
 }
 
 // WaitIndexed waits until the search index has read a space up to seq. Nothing

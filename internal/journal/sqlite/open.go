@@ -33,7 +33,11 @@ func Open(ctx context.Context, opts Options) (*Journal, error) {
 		spaces: map[string]*space{},
 		open:   map[string]*log{},
 	}
-	var err error
+	// One file has one lock and one index, whatever it is called.
+	path, err := filepath.EvalSymlinks(opts.Path)
+	if err == nil {
+		j.path = path
+	}
 	if opts.ReadOnly {
 		err = j.openForReading()
 	} else {
@@ -108,10 +112,6 @@ func (o Options) uri(path string, params ...string) string {
 func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 func (j *Journal) openForWriting() error {
-	path, err := filepath.EvalSymlinks(j.opts.Path)
-	if err == nil {
-		j.path = path // one file has one lock, whatever it is called
-	}
 	if err := j.lock(); err != nil {
 		return err
 	}
@@ -127,6 +127,7 @@ func (j *Journal) openForWriting() error {
 		return err
 	}
 	j.readers = newPool(j.opts.Readers, j.openReader)
+	var err error
 	if j.index, err = j.openIndex(); err != nil {
 		return err
 	}

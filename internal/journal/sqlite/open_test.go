@@ -260,6 +260,23 @@ func TestAnyFolder(t *testing.T) {
 	}
 }
 
+// A journal that is read by another name is read with its index.
+func TestReadThroughALink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "parley.db")
+	j := open(t, Options{Path: path})
+	l, sink := openLog(t, j)
+	l.Append(envelope(1))
+	sink.WaitDurable(1)
+	must(t, j.WaitIndexed(t.Context(), "demo", 1))
+	link := filepath.Join(t.TempDir(), "link.db")
+	must(t, os.Symlink(path, link))
+	r, err := open(t, Options{Path: link, ReadOnly: true}).Reader(t.Context(), "demo")
+	must(t, err)
+	if b := bounds(t, r); b.Last != 1 || b.Indexed != 1 {
+		t.Errorf("a reader sees %+v", b)
+	}
+}
+
 // A space that is made while nobody waits for it any more can be opened later.
 func TestOpenAfterGivingUp(t *testing.T) {
 	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db")})

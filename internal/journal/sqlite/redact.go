@@ -10,8 +10,9 @@ import (
 )
 
 // Redact implements [journal.Log]. What it drops is overwritten in the file;
-// copies elsewhere (backups, the -wal file until it is reused) are not its
-// business.
+// copies elsewhere are not its business: backups, the -wal file until it is
+// reused, and the words that the -search file no longer finds but holds until
+// it is merged, or made anew.
 func (l *log) Redact(ctx context.Context, id string) error {
 	found, err := journal.FindRedactable(ctx, l, id)
 	if err != nil {
