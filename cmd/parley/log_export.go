@@ -49,6 +49,10 @@ head of the chain. "parley log verify FILE" checks such a file without a gateway
 func writeOut(t *terminal, path string, write func(io.Writer) error) error {
 	if path == "" {
 		w := bufio.NewWriter(t.out)
+		if t.outTTY {
+			lines := &lineEscaper{w: w}
+			return errors.Join(write(lines), lines.end())
+		}
 		return errors.Join(write(w), w.Flush())
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {

@@ -88,6 +88,40 @@ func writeEscaped(w *bufio.Writer, v jsontext.Value) {
 	}
 }
 
+// lineEscaper writes lines of JSON as [writeEscaped] does, however they come in
+// pieces, and cleans what is none.
+type lineEscaper struct {
+	w    *bufio.Writer
+	line []byte // what has come of it, without its end
+}
+
+func (l *lineEscaper) Write(p []byte) (int, error) {
+	for piece := range bytes.Lines(p) {
+		rest, whole := bytes.CutSuffix(piece, []byte{'\n'})
+		l.line = append(l.line, rest...)
+		if whole {
+			l.put()
+			l.w.WriteByte('\n')
+		}
+	}
+	return len(p), l.w.Flush()
+}
+
+func (l *lineEscaper) put() {
+	if v := jsontext.Value(l.line); v.IsValid() && !bytes.ContainsRune(v, '\r') {
+		writeEscaped(l.w, v)
+	} else {
+		l.w.WriteString(clean(string(v)))
+	}
+	l.line = l.line[:0]
+}
+
+// end writes what came without a line break.
+func (l *lineEscaper) end() error {
+	l.put()
+	return l.w.Flush()
+}
+
 // choice is a flag that may be yes, no, or not said.
 type choice struct{ set, value bool }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -131,6 +132,31 @@ func TestProgram(t *testing.T) {
 		os.Args[0] = in
 		if got := program(); got != want {
 			t.Errorf("called as %s it says %s, want %s", in, got, want)
+		}
+	}
+}
+
+// An export that somebody looks at obeys nothing, and into a pipe goes as it is.
+func TestExportOnATerminal(t *testing.T) {
+	const line = "{\"text\":\"\u009b2J \u202e\"}\nno\x1b[2JJSON\n\x9b"
+	for _, c := range []struct {
+		tty  bool
+		want string
+	}{
+		{false, line},
+		{true, `{"text":"\u009b2J \u202e"}` + "\nno" + `\u001b[2JJSON` + "\n" + `\x9b`},
+	} {
+		var out bytes.Buffer
+		err := writeOut(&terminal{out: &out, outTTY: c.tty}, "", func(w io.Writer) error {
+			for i := range len(line) {
+				if _, err := io.WriteString(w, line[i:i+1]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil || out.String() != c.want {
+			t.Errorf("tty %v: %q, %v", c.tty, out.String(), err)
 		}
 	}
 }
