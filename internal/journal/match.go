@@ -28,9 +28,6 @@ func NewMatcher(q Query) (*Matcher, error) {
 	return m, nil
 }
 
-// NeedsBody reports whether Body looks at the body at all.
-func (m *Matcher) NeedsBody() bool { return m.q.Text != "" }
-
 // Header reports whether everything but the body is as the query asks.
 func (m *Matcher) Header(r *Record) bool {
 	q := &m.q
