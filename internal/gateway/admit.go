@@ -117,11 +117,19 @@ func (r *room) own(e *parley.Envelope) bool {
 }
 
 // refuse puts a refusal on record; its sender hears of it then. Of a flood only
-// the count is recorded, and the answer does not wait.
+// the count is recorded. The answer waits all the same until what it was judged
+// by is on record: a proposal that was closed by an envelope which then could
+// not be recorded is open.
 func (r *room) refuse(s *submission, err *parley.Error, now time.Time) {
 	r.metrics.refuse(err.Code)
 	if r.flooding(s.from, err.Code, now) {
-		s.by.refused(s.id(), err)
+		by, id := s.by, s.id()
+		r.whenDurable(func(lost error) {
+			if lost != nil {
+				err = unavailable()
+			}
+			by.refused(id, err)
+		})
 		return
 	}
 	digest, size := s.sum()

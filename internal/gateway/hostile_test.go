@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
 	"github.com/parleyhq/parley/internal/space"
 )
 
@@ -54,6 +55,41 @@ func TestEffectBeforeAnOutage(t *testing.T) {
 	if code := ann.closed(); code != statusRemoved {
 		t.Errorf("closed with %d", code)
 	}
+}
+
+// heard is a submitter that tells what it is told.
+type heard chan *parley.Error
+
+func (h heard) admitted(*journal.Record) *cursor        { h <- nil; return nil }
+func (h heard) refused(_ string, refused *parley.Error) { h <- refused }
+
+// A refusal that is only counted says nothing that could turn out not to be on
+// record: here, that somebody else was first.
+func TestFloodedRefusalBeforeAnOutage(t *testing.T) {
+	h := serve(t, Options{})
+	r := h.g.rooms["demo"]
+	first, second := make(heard, 1), make(heard, 1)
+	h.journal.Fail(errors.New("the disk is full"))
+	if err := r.do(t.Context(), func() {
+		now := r.now()
+		v, err := r.state.Judge("ann", &parley.Envelope{ID: "x", Kind: "chat"}, now)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		r.admit(v.Envelope, v.Kind, v.To, first)
+		r.floods["bob"] = &flood{began: now, recorded: floodRecords}
+		s := r.parse("bob", second, []byte(`{"id":"x","kind":"chat"}`))
+		r.refuse(&s, parley.Errorf(parley.DuplicateID, "the id was used before"), now)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for who, hears := range map[string]heard{"the first": first, "the second": second} {
+		if got := <-hears; got == nil || got.Code != parley.Unavailable {
+			t.Errorf("%s hears %v", who, got)
+		}
+	}
+	h.journal.Heal()
 }
 
 // Answers whose place in the order comes after the connection's end are sent
