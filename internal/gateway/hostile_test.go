@@ -67,6 +67,7 @@ func (h heard) refused(_ string, refused *parley.Error) { h <- refused }
 // record: here, that somebody else was first.
 func TestFloodedRefusalBeforeAnOutage(t *testing.T) {
 	h := serve(t, Options{})
+	ann := h.join("ann", "")
 	r := h.g.rooms["demo"]
 	first, second := make(heard, 1), make(heard, 1)
 	h.journal.Fail(errors.New("the disk is full"))
@@ -90,6 +91,7 @@ func TestFloodedRefusalBeforeAnOutage(t *testing.T) {
 		}
 	}
 	h.journal.Heal()
+	ann.until(parley.KindWelcome)
 }
 
 // Answers whose place in the order comes after the connection's end are sent
