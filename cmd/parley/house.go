@@ -176,12 +176,23 @@ func (h *house) shutdown(ctx context.Context) error {
 	defer cancel()
 	h.leave()
 	h.guests.Wait()
-	err := errors.Join(h.server.Shutdown(ctx), h.gateway.Shutdown(ctx))
+	h.stopServing(ctx)
+	err := h.gateway.Shutdown(ctx)
 	h.server, h.gateway = nil, nil
 	if err != nil {
 		return parley.Errorf(parley.Internal, "the gateway did not end in order: %v", err)
 	}
 	return nil
+}
+
+// stopServing lets HTTP calls finish, but leaves most of the time to the
+// gateway: who reads slowly does not keep it from ending in order.
+func (h *house) stopServing(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, shutdownTime/3)
+	defer cancel()
+	if h.server.Shutdown(ctx) != nil {
+		h.server.Close()
+	}
 }
 
 // close ends what is still open, in whatever state the house is.

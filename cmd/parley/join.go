@@ -74,7 +74,7 @@ func (f *joinFlags) server(command []string) (mcpbridge.Server, error) {
 	for _, header := range f.headers {
 		name, value, ok := strings.Cut(header, ":")
 		if !ok {
-			return s, usagef("%q is not a header", name).hint(`write --header "NAME: VALUE"`)
+			return s, usagef("a --header has no colon").hint(`write --header "NAME: VALUE"`)
 		}
 		if s.Headers == nil {
 			s.Headers = map[string]string{}
