@@ -24,6 +24,19 @@ func ParseCapabilities(patterns ...string) (Capabilities, error) {
 	return set, nil
 }
 
+// AppendJSON appends the set as a JSON array of what was written.
+func (s Capabilities) AppendJSON(dst []byte) []byte {
+	dst = append(dst, '[')
+	for i, c := range s {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		raw, _ := c.MarshalJSON() // what was parsed marshals
+		dst = append(dst, raw...)
+	}
+	return append(dst, ']')
+}
+
 // Allow reports whether the set lets its owner send a. An empty set allows
 // nothing, and no set allows system/* or a SUBJECT that [CheckSubject] refuses.
 func (s Capabilities) Allow(a *Action) bool {

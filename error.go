@@ -112,15 +112,7 @@ func (e *Error) AppendMembers(dst []byte) []byte {
 		dst = appendString(append(dst, `,"attempted_kind":`...), e.AttemptedKind)
 	}
 	if e.Code == CapabilityViolation {
-		dst = append(dst, `,"your_capabilities":[`...)
-		for i, c := range e.Capabilities {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			raw, _ := c.MarshalJSON() // a parsed capability always marshals
-			dst = append(dst, raw...)
-		}
-		dst = append(dst, ']')
+		dst = Capabilities(e.Capabilities).AppendJSON(append(dst, `,"your_capabilities":`...))
 	}
 	if e.RetryAfterMS > 0 {
 		dst = strconv.AppendInt(append(dst, `,"retry_after_ms":`...), e.RetryAfterMS, 10)

@@ -68,22 +68,10 @@ func listParticipants(w http.ResponseWriter, r *http.Request, c caller) error {
 		b = appendQuote(append(b, `{"id":`...), one.ID)
 		b = append(append(b, `,"present":`...), present...)
 		b = strconv.AppendInt(append(b, `,"connections":`...), int64(one.Connections), 10)
-		b = appendCapabilities(append(b, `,"capabilities":`...), one.Capabilities)
+		b = one.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
 		b = append(b, '}')
 	}
 	return writeJSON(w, http.StatusOK, append(b, "]}\n"...))
-}
-
-func appendCapabilities(b []byte, caps parley.Capabilities) []byte {
-	b = append(b, '[')
-	for i, one := range caps {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		raw, _ := one.MarshalJSON() // what was parsed marshals
-		b = append(b, raw...)
-	}
-	return append(b, ']')
 }
 
 // changeRequest is the body of a change of somebody's capabilities.

@@ -58,19 +58,7 @@ func (s *State) Welcome(id string, h History) jsontext.Value {
 func (s *State) appendParticipant(b []byte, id string) []byte {
 	b = appendString(append(b, `{"id":`...), id)
 	b = append(b, `,"capabilities":`...)
-	return append(appendCapabilities(b, s.Capabilities(id)), '}')
-}
-
-func appendCapabilities(b []byte, caps parley.Capabilities) []byte {
-	b = append(b, '[')
-	for i, c := range caps {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		raw, _ := c.MarshalJSON() // what was parsed marshals
-		b = append(b, raw...)
-	}
-	return append(b, ']')
+	return append(s.Capabilities(id).AppendJSON(b), '}')
 }
 
 func (s *State) appendSpace(b []byte) []byte {
