@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/parleyhq/parley"
 )
 
 // The keys of every level. Names stand where a path says NAME.
@@ -31,10 +33,7 @@ var levels = []struct {
 	{"spaces.NAME.mcp_servers.ID", serverKeys},
 }
 
-var (
-	validSpace = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
-	validID    = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,63}$`)
-)
+var validSpace = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
 func (r *reader) config(v value) *Config {
 	m := r.keys(v, topKeys)
@@ -160,7 +159,7 @@ func (r *reader) id(v value) bool {
 	switch {
 	case v.name == "parley":
 		r.failKey(v, "choose another name", "the id %q belongs to the gateway's own tools", v.name)
-	case !validID.MatchString(v.name):
+	case !parley.ValidParticipantID(v.name):
 		hint := "an id is 1 to 64 of a-z, 0-9, dots and dashes, and starts with a letter or digit"
 		if better := suggestID(v.name); better != "" {
 			hint += ", as " + better
@@ -182,7 +181,7 @@ func suggestID(name string) string {
 		return r
 	}, strings.ToLower(name))
 	id = strings.TrimLeft(id, ".-")
-	if id == "parley" || !validID.MatchString(id) {
+	if !parley.ValidParticipantID(id) {
 		return ""
 	}
 	return id
