@@ -35,10 +35,6 @@ func DigestParams(params jsontext.Value, without ...string) Digest {
 	return sha256.Sum256(dst)
 }
 
-// EqualJSON reports whether two valid JSON values are equal, as [DigestParams]
-// counts equality.
-func EqualJSON(a, b jsontext.Value) bool { return DigestParams(a) == DigestParams(b) }
-
 // appendCanonical writes the value that starts at v[i] in a form of its own,
 // which equal values share and others do not, and returns where it ends. It is
 // not JSON: strings are preceded by their length, so that nothing in them can

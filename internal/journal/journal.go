@@ -29,8 +29,6 @@ import (
 	"context"
 	"iter"
 	"time"
-
-	"github.com/parleyhq/parley"
 )
 
 // Journal holds the logs of many spaces.
@@ -105,11 +103,6 @@ type Bounds struct {
 	// Indexed is the Seq up to which the search index has read. What comes
 	// after is searched as well, more slowly.
 	Indexed uint64
-}
-
-// Position is where the newest envelope stands.
-func (b Bounds) Position() parley.Position {
-	return parley.Position{Epoch: b.Epoch, Seq: b.Last}
 }
 
 // Head names the end of a chain. Kept elsewhere, it proves that nothing
