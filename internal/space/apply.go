@@ -8,7 +8,7 @@ import "github.com/parleyhq/parley"
 // runs all come in here.
 func (s *State) Apply(e *parley.Envelope, kind parley.Kind) []Effect {
 	s.seq = e.Seq
-	s.ids.add(e.ID, idEntry{seq: e.Seq, digest: s.contentDigest(e.From, e)})
+	s.ids.add(e.ID, idEntry{seq: e.Seq, digest: s.contentDigest(e.From, e), fixed: !Redactable(kind)})
 	if e.Context != nil {
 		s.contexts.add(e.Context.ID, e.Context.Type)
 	}
@@ -27,6 +27,8 @@ func (s *State) Apply(e *parley.Envelope, kind parley.Kind) []Effect {
 		return s.applyRevoke(e)
 	case parley.KindKick:
 		return s.applyKick(e)
+	case parley.KindRedact:
+		return s.applyRedact(e)
 	case parley.KindPresence:
 		s.applyPresence(e)
 	case parley.KindNotice:

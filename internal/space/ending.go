@@ -84,6 +84,7 @@ const mostReason = 128
 const (
 	noticeProposalExpired = "proposal_expired"
 	noticeGrantExpired    = "grant_expired"
+	noticeGrantLapsed     = "grant_lapsed" // its grantor may no longer give it, by the configuration
 )
 
 // NextExpiry is when [State.Expired] next has something to say; zero is never.
@@ -132,6 +133,10 @@ func noticePayload(event, what, id string, at time.Time) jsontext.Value {
 	return append(b, `"}`...)
 }
 
+func lapsedPayload(id string) jsontext.Value {
+	return append(appendString([]byte(`{"event":"`+noticeGrantLapsed+`","grant_id":`), id), '}')
+}
+
 func (s *State) applyNotice(e *parley.Envelope) []Effect {
 	event, _ := parley.MemberString(e.Payload, "event")
 	for _, id := range e.Correlation.IDs {
@@ -140,7 +145,7 @@ func (s *State) applyNotice(e *parley.Envelope) []Effect {
 			if p := s.proposals.open[id]; p != nil {
 				s.proposals.close(p, Expired, Closing{By: e.From, ID: e.ID, At: e.TS})
 			}
-		case noticeGrantExpired:
+		case noticeGrantExpired, noticeGrantLapsed:
 			return s.endGrant(id)
 		}
 	}

@@ -16,18 +16,21 @@ import (
 
 // member is one participant's rights.
 type member struct {
-	id    string
-	base  parley.Capabilities // the configuration's, less what was revoked whole
-	taken []taken             // parts that were revoked of something wider
-	caps  parley.Capabilities // in force: computed from base, taken and the grants
+	id      string
+	base    parley.Capabilities // the configuration's, less what was revoked whole
+	revoked []revocation        // those that no later one covers, oldest first
+	caps    parley.Capabilities // in force: computed from base, revoked and the grants
 }
 
-// taken is a revocation of a part: a denial, until a later grant gives back
-// at least as much.
-type taken struct {
+// revocation is one part that was taken from a participant. Where something
+// wider remained it is a denial, until a later grant gives back at least as
+// much. It is kept where it changed nothing as well: under another
+// configuration it may.
+type revocation struct {
 	seq    uint64
 	part   parley.Capability
 	denial parley.Capability
+	wider  bool
 }
 
 // grant is one capability/grant in force.
@@ -153,16 +156,24 @@ func (s *State) applyGrant(e *parley.Envelope) []Effect {
 	if err != nil {
 		return nil
 	}
-	// Judge found this true; under a configuration that was changed since, it
-	// may no longer be, and then the grant has ended.
-	if !s.supported(g) {
+	if !s.addGrant(g) {
 		return nil
+	}
+	return []Effect{{Type: Rewelcome, Participant: g.to}}
+}
+
+// addGrant puts a grant in force. Judge found that its grantor may; under a
+// configuration that was changed since, it may not, and then the grant ends.
+func (s *State) addGrant(g *grant) bool {
+	if !s.supported(g) {
+		s.lapsed[g.id] = true
+		return false
 	}
 	s.grants = append(s.grants, g)
 	s.grantIDs[g.id] = true
 	s.grantEnds = sooner(s.grantEnds, g.expires)
 	s.members[g.to].give(g)
-	return []Effect{{Type: Rewelcome, Participant: g.to}}
+	return true
 }
 
 func (s *State) applyRevoke(e *parley.Envelope) []Effect {
@@ -171,14 +182,26 @@ func (s *State) applyRevoke(e *parley.Envelope) []Effect {
 		return s.endGrant(id)
 	}
 	caps, err := readCapabilities(e.Payload)
-	m := s.members[recipient]
-	if err != nil || m == nil {
+	if err != nil {
 		return nil
 	}
-	for _, part := range caps {
-		s.take(m, part, e.Seq)
+	return s.revoke(recipient, caps, e.Seq)
+}
+
+// revoke takes parts from a participant. One that the configuration no longer
+// names may come back, and does not get back what was taken.
+func (s *State) revoke(from string, parts parley.Capabilities, seq uint64) []Effect {
+	m := s.members[from]
+	if m == nil {
+		for _, part := range parts {
+			s.absent = append(s.absent, savedRevocation{seq, from, part})
+		}
+		return nil
 	}
-	return s.recompute(recipient)
+	for _, part := range parts {
+		s.take(m, part, seq)
+	}
+	return s.recompute(from)
 }
 
 // take removes what part covers whole, earlier parts included, and denies part
@@ -192,10 +215,8 @@ func (s *State) take(m *member, part parley.Capability, seq uint64) {
 		}
 	}
 	s.endGrants(func(g *grant) bool { return len(g.caps) == 0 })
-	m.taken = slices.DeleteFunc(m.taken, func(t taken) bool { return parley.Capabilities{part}.Covers(t.part) })
-	if wider {
-		m.taken = append(m.taken, taken{seq: seq, part: part, denial: part.Denial()})
-	}
+	m.revoked = slices.DeleteFunc(m.revoked, func(r revocation) bool { return parley.Capabilities{part}.Covers(r.part) })
+	m.revoked = append(m.revoked, revocation{seq: seq, part: part, denial: part.Denial(), wider: wider})
 }
 
 // endGrants forgets the grants for which ended holds, asked in their order.
@@ -220,6 +241,7 @@ func without(caps parley.Capabilities, part parley.Capability) (left parley.Capa
 }
 
 func (s *State) endGrant(id string) []Effect {
+	delete(s.lapsed, id)
 	g := s.grant(id)
 	if g == nil {
 		return nil
@@ -295,8 +317,10 @@ func sameCapabilities(a, b parley.Capabilities) bool {
 // reset puts the rights back to what is there without grants.
 func (m *member) reset() {
 	m.caps = slices.Clone(m.base)
-	for _, t := range m.taken {
-		m.caps = append(m.caps, t.denial)
+	for _, r := range m.revoked {
+		if r.wider {
+			m.caps = append(m.caps, r.denial)
+		}
 	}
 }
 
@@ -306,8 +330,8 @@ func (m *member) reset() {
 func (m *member) give(g *grant) {
 	lifted := func(c parley.Capability) bool {
 		return c.Deny() && !slices.ContainsFunc(m.base, c.Equal) &&
-			slices.ContainsFunc(m.taken, func(t taken) bool {
-				return t.seq < g.seq && t.denial.Equal(c) && g.caps.Covers(t.part)
+			slices.ContainsFunc(m.revoked, func(r revocation) bool {
+				return r.wider && r.seq < g.seq && r.denial.Equal(c) && g.caps.Covers(r.part)
 			})
 	}
 	m.caps = slices.DeleteFunc(slices.Clone(m.caps), lifted)

@@ -12,9 +12,11 @@ const (
 	maxGrants       = 4_096    // in force in one space
 	maxGrantsFrom   = 1_024    // of one grantor, so that nobody uses up all
 	maxGranted      = 512      // capabilities, to one participant
-	maxTaken        = 256      // parts taken from one participant
+	maxTaken        = 256      // parts taken of something wider, from one participant
 	maxText         = 64 << 10 // bytes of either
-	maxCapabilities = 256      // in one grant or revocation
+	maxRevoked      = 4_096    // parts taken from one participant, whole ones included
+	maxRevokedText  = 512 << 10
+	maxCapabilities = 256 // in one grant or revocation
 )
 
 // roomForGrant refuses a grant beyond the bounds.
@@ -48,20 +50,29 @@ func textOf(caps parley.Capabilities) (bytes int) {
 }
 
 // roomForRevocation refuses parts beyond the bounds. What is taken whole needs
-// no room, and a part makes room for itself where it covers earlier ones, so
+// less room, and a part makes room for itself where it covers earlier ones, so
 // that nobody is shielded by what was taken from them already.
 func (j *judgement) roomForRevocation(recipient string, caps parley.Capabilities) error {
-	var parts parley.Capabilities
+	var all, parts parley.Capabilities // parts are those taken of something wider
 	m := j.members[recipient]
-	for _, t := range m.taken {
-		if !caps.Covers(t.part) {
-			parts = append(parts, t.part)
+	for _, r := range m.revoked {
+		if caps.Covers(r.part) {
+			continue
+		}
+		all = append(all, r.part)
+		if r.wider {
+			parts = append(parts, r.part)
 		}
 	}
 	for _, part := range caps {
+		all = append(all, part)
 		if j.leavesMore(m, part) {
 			parts = append(parts, part)
 		}
+	}
+	if len(all) > maxRevoked || textOf(all) > maxRevokedText {
+		return parley.Errorf(parley.LimitReached, "revocations: as many as are kept were made of %q, %d or %d bytes", recipient, maxRevoked, maxRevokedText).
+			WithHint("revoke something wider that covers them")
 	}
 	if len(parts) > maxTaken || textOf(parts) > maxText {
 		return parley.Errorf(parley.LimitReached, "revocations: as many parts as can be are taken from %q, %d or %d bytes", recipient, maxTaken, maxText).

@@ -11,6 +11,7 @@ import (
 type idEntry struct {
 	seq    uint64
 	digest [16]byte
+	fixed  bool // it cannot be redacted
 }
 
 // contentDigest covers the sender and everything that a sender writes, so that

@@ -98,9 +98,9 @@ func (j *judgement) readPayload() error {
 		return j.readResponse()
 	case parley.TypeReject, parley.TypeWithdraw:
 		return j.readEnding()
-	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRestartBridge:
+	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRedact, parley.KindRestartBridge:
 		return j.readOrder()
-	case parley.KindRedact, parley.KindAcceptTool:
+	case parley.KindAcceptTool:
 		return parley.Errorf(parley.InvalidKind, "%s is not served by this gateway yet", j.kind.Type)
 	}
 	return nil
@@ -202,6 +202,8 @@ func (j *judgement) meaning() error {
 		return j.judgeWithdraw()
 	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRestartBridge:
 		return j.judgeOrder()
+	case parley.KindRedact:
+		return j.judgeRedact()
 	}
 	return nil
 }

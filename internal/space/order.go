@@ -12,13 +12,16 @@ func (j *judgement) readOrder() error {
 	if j.e.Payload.Kind() != '{' {
 		return parley.Errorf(parley.KindMismatch, "the payload of %s is not an object", j.kind.Type)
 	}
-	who := "participant"
-	if j.kind.Type == parley.KindGrant || j.kind.Type == parley.KindRevoke {
-		who = "recipient"
+	object := "participant"
+	switch j.kind.Type {
+	case parley.KindGrant, parley.KindRevoke:
+		object = "recipient"
+	case parley.KindRedact:
+		object = "id"
 	}
-	id, ok := parley.MemberString(j.e.Payload, who)
+	id, ok := parley.MemberString(j.e.Payload, object)
 	if !ok {
-		return parley.Errorf(parley.KindMismatch, "the payload of %s has no %s that is a string", j.kind.Type, who)
+		return parley.Errorf(parley.KindMismatch, "the payload of %s has no %s that is a string", j.kind.Type, object)
 	}
 	j.object = id
 	return nil

@@ -60,10 +60,14 @@ func (s *State) AdoptConnections(old *State) {
 	s.connections, s.connected, s.buckets = old.connections, old.connected, old.buckets
 }
 
-// Reconcile makes the presences that bring the record in line with who is
-// connected: after a start, and after the state was rebuilt.
+// Reconcile makes what brings the record in line with what is true, after a
+// start and after the state was rebuilt: presences of those who are connected
+// and are not, and notices of grants that the configuration has ended.
 func (s *State) Reconcile(now time.Time) []*parley.Envelope {
 	var list []*parley.Envelope
+	for _, id := range slices.Sorted(maps.Keys(s.lapsed)) {
+		list = append(list, s.system(parley.KindNotice, now, lapsedPayload(id), id))
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.present)) {
 		if s.connections[id] == 0 {
 			list = append(list, s.presence(left, id, now))

@@ -121,9 +121,9 @@ func (s *State) Proposals(state ProposalState) []Proposal {
 		}
 	}
 	if state != Open { // of the ended there may be very many
-		for _, p := range s.proposals.ended.entries {
-			if state == "" || state == p.State {
-				list = append(list, p.Proposal)
+		for _, e := range s.proposals.ended.ring {
+			if state == "" || state == e.value.State {
+				list = append(list, e.value.Proposal)
 			}
 		}
 	}

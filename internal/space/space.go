@@ -55,11 +55,14 @@ type State struct {
 	grants    []*grant           // in force, by their place in the order
 	grantIDs  map[string]bool    // theirs
 	grantEnds time.Time          // when the first of them expires; zero is never
+	lapsed    map[string]bool    // grants that the configuration ended, and no notice yet
+	absent    []savedRevocation  // of whom the configuration does not name
 	ids       *window[idEntry]   // envelopes, to refuse duplicates
 	contexts  *window[string]    // contexts by id, with the type that their first envelope gave them
 	requests  *requestBook
 	proposals *proposalBook
 	present   map[string]bool // who joined and did not leave, as the record has it
+	redacting []string        // ids that were ordered to be redacted, until the runtime has
 
 	// Of this run alone.
 	connections map[string]int // open connections of whoever has any
@@ -79,6 +82,7 @@ func New(rules Rules) *State {
 		rules:       rules,
 		members:     make(map[string]*member),
 		grantIDs:    make(map[string]bool),
+		lapsed:      make(map[string]bool),
 		ids:         newWindow[idEntry](windowSize),
 		contexts:    newWindow[string](windowSize),
 		requests:    newRequestBook(),
@@ -115,6 +119,7 @@ type Effect struct {
 	Type        EffectType
 	Participant string
 	Reason      string
+	ID          string // of the envelope that Redact is about
 }
 
 // EffectType says what is to be done.
@@ -126,6 +131,9 @@ const (
 	Rewelcome EffectType = iota + 1
 	// Remove closes the participant's connections with 4003.
 	Remove
+	// Redact takes away what the envelope ID said; then [State.Redacted] is
+	// told.
+	Redact
 )
 
 // windowSize is how many of the newest envelope ids, and of the newest context

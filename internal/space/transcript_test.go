@@ -23,6 +23,7 @@ var update = flag.Bool("update", false, "write what the state machine answers in
 //	== TITLE                       a new space
 //	rules lazy | limit=value …     its rules, before anything else or a restart
 //	participant ID CAPABILITY, …   adds to the cast or replaces one of it
+//	without ID                     takes one of it away
 //	agent> {…}                     the envelope that agent sends
 //	connect ID, disconnect ID
 //	after DURATION                 the clock moves on
@@ -43,7 +44,7 @@ func TestTranscripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := playFile(t, string(want))
+			got := playFile(t, string(want), false)
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -51,6 +52,8 @@ func TestTranscripts(t *testing.T) {
 				return
 			}
 			compareLines(t, file, got, string(want))
+			// The same, with the state restored from a snapshot after each line.
+			compareLines(t, file, playFile(t, string(want), true), string(want))
 		})
 	}
 }
@@ -73,7 +76,7 @@ func compareLines(t *testing.T, file, got, want string) {
 }
 
 // playFile plays every case and returns the text with its answers.
-func playFile(t *testing.T, text string) string {
+func playFile(t *testing.T, text string, restoring bool) string {
 	var out strings.Builder
 	var p *play
 	for line := range strings.Lines(text) {
@@ -87,9 +90,15 @@ func playFile(t *testing.T, text string) string {
 		case strings.HasPrefix(line, "== "):
 			p.finish(t)
 			p = newPlay(t, strings.TrimPrefix(line, "== "))
+			p.restoring = restoring
 		default:
 			for _, answer := range p.do(line) {
 				out.WriteString("  " + answer + "\n")
+			}
+			if restoring && !p.wasLazy && p.state != nil {
+				restored := p.restored()
+				restored.AdoptConnections(p.state)
+				p.state = restored
 			}
 		}
 	}
@@ -106,6 +115,9 @@ type play struct {
 	now    time.Time
 	record []Verdict
 	ids    int
+
+	restoring bool // from snapshots, not from the record
+	wasLazy   bool // once: then a snapshot lacks what the record would tell a strict space
 }
 
 func newPlay(t *testing.T, title string) *play {
@@ -157,6 +169,9 @@ func (p *play) do(line string) []string {
 		id, list, _ := strings.Cut(rest, " ")
 		p.rules.Participants[id] = caps(list)
 		return nil
+	case "without":
+		delete(p.rules.Participants, rest)
+		return nil
 	}
 	p.start()
 	switch verb {
@@ -194,6 +209,7 @@ func (p *play) setRules(rest string) []string {
 		switch name {
 		case "lazy", "strict":
 			p.rules.Lazy = name == "lazy"
+			p.wasLazy = true
 		case "mcpp":
 			p.rules.Protocol = parley.ProtocolMCPP
 		case "rate":
@@ -267,6 +283,8 @@ func (p *play) admit(v Verdict) []string {
 			out = append(out, effect.Participant+" may now send "+describe(p.state.Capabilities(effect.Participant)))
 		case Remove:
 			out = append(out, effect.Participant+" is removed: "+effect.Reason)
+		case Redact:
+			out = append(out, effect.ID+" is to be redacted")
 		}
 	}
 	return out
@@ -294,14 +312,20 @@ func (p *play) expire() (out []string) {
 // restart rebuilds the state and brings everybody back who was connected.
 func (p *play) restart() (out []string) {
 	old := p.state
-	p.state = p.rebuilt()
+	if p.restoring && !p.wasLazy {
+		p.state = p.restored()
+	} else {
+		p.state = p.rebuilt()
+	}
 	for _, e := range p.state.Reconcile(p.now) {
-		p.admitSystem(e, nil)
+		if answers := p.admitSystem(e, nil); e.Kind == parley.KindNotice {
+			out = append(out, answers...)
+		}
 	}
 	for id := range old.connections {
 		p.admitSystem(p.state.Connect(id, p.now))
 	}
-	return p.expire()
+	return append(out, p.expire()...)
 }
 
 func (p *play) rebuilt() *State {
@@ -317,6 +341,19 @@ func (p *play) rebuilt() *State {
 	return s
 }
 
+// restored is the state made of its snapshot.
+func (p *play) restored() *State {
+	data, err := p.state.Copy().Snapshot().JSON()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	n, err := ReadSnapshot(data)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return Restore(p.rules, n)
+}
+
 // finish checks that the record alone leads to the state that the case ended
 // with.
 func (p *play) finish(t *testing.T) {
@@ -325,6 +362,9 @@ func (p *play) finish(t *testing.T) {
 	}
 	if got, want := dump(p.rebuilt()), dump(p.state); got != want {
 		t.Errorf("%s: rebuilt from the record\n got %s\nwant %s", p.title, got, want)
+	}
+	if got, want := dump(p.restored()), dump(p.state); got != want && !p.wasLazy {
+		t.Errorf("%s: restored from a snapshot\n got %s\nwant %s", p.title, got, want)
 	}
 }
 
@@ -343,6 +383,8 @@ func dump(s *State) string {
 	}
 	slices.Sort(open)
 	fmt.Fprintln(&b, open)
+	n, err := s.Copy().Snapshot().JSON()
+	fmt.Fprintln(&b, string(n), err)
 	return b.String()
 }
 

@@ -1,0 +1,87 @@
+package space
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/parleyhq/parley"
+)
+
+// Redactable reports whether what an envelope said may be taken off the record
+// (section 9). What rights are made of stays, and so does what the gateway
+// said: without it nobody could tell who was allowed what.
+func Redactable(effective parley.Kind) bool {
+	for _, prefix := range [...]string{"capability/", "space/", "system/"} {
+		if strings.HasPrefix(effective.Type, prefix) {
+			return false
+		}
+	}
+	return true
+}
+
+// judgeRedact refuses what is known to be impossible. An id that is not
+// remembered any more is looked for when the order is carried out.
+func (j *judgement) judgeRedact() error {
+	if !parley.ValidID(j.object) {
+		return parley.Errorf(parley.NotFound, "%.140q is not the id of an envelope", j.object)
+	}
+	if len(j.redacting) >= maxRedacting {
+		return parley.Errorf(parley.LimitReached, "redactions: %d are being carried out", maxRedacting).
+			WithHint("send it again in a moment")
+	}
+	if j.proposals.open[j.object] != nil {
+		return parley.Errorf(parley.KindMismatch, "the proposal %q is open; whoever decides on it must be able to read it", j.object).
+			WithHint("reject or withdraw it first")
+	}
+	if entry, known := j.ids.get(j.object); known && entry.fixed {
+		return parley.Errorf(parley.KindMismatch, "capability/*, space/* and system/* cannot be redacted; %q is one", j.object)
+	}
+	return nil
+}
+
+// maxRedacting is how many orders to redact may wait to be carried out.
+const maxRedacting = 1_000
+
+// applyRedact forgets here what the envelope said, and has the rest done.
+func (s *State) applyRedact(e *parley.Envelope) []Effect {
+	id, _ := parley.MemberString(e.Payload, "id")
+	if known, ok := s.ids.get(id); ok {
+		known.digest = [16]byte{}
+		s.ids.change(id, known)
+	}
+	for _, p := range s.proposals.ended.ring {
+		s.proposals.forget(p.value, id)
+	}
+	for _, p := range s.proposals.rounds.ring {
+		s.proposals.forget(p.value, id)
+	}
+	if !slices.Contains(s.redacting, id) {
+		s.redacting = append(s.redacting, strings.Clone(id))
+	}
+	return []Effect{{Type: Redact, ID: id}}
+}
+
+// forget drops what is kept of the payload of an envelope, where that is an
+// ended proposal or what ended it.
+func (b *proposalBook) forget(p *proposal, id string) {
+	if p.ID != id && p.Closed.ID != id {
+		return
+	}
+	bare := *p // others may hold the old one
+	bare.digest = parley.Digest{}
+	if bare.Closed.ID == id {
+		bare.Closed.Reason = ""
+	}
+	b.ended.change(bare.ID, &bare)
+	b.rounds.change(bare.Closed.ID, &bare)
+}
+
+// Redacting are the ids whose redaction was ordered and is not known to be
+// done.
+func (s *State) Redacting() []string { return slices.Clone(s.redacting) }
+
+// Redacted notes that a redaction was carried out, or turned out to be
+// impossible.
+func (s *State) Redacted(id string) {
+	s.redacting = slices.DeleteFunc(s.redacting, func(other string) bool { return other == id })
+}

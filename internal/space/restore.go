@@ -1,0 +1,86 @@
+package space
+
+import (
+	"github.com/parleyhq/parley"
+)
+
+// Restore makes a state of a snapshot, under rules that may have changed since.
+func Restore(rules Rules, n *Snapshot) *State {
+	s := New(rules)
+	s.seq = n.Seq
+	s.restoreRights(n)
+	for _, id := range n.Lapsed {
+		s.lapsed[id] = true
+	}
+	for _, id := range n.Present {
+		s.present[id] = true
+	}
+	s.redacting = n.Redacting
+	for _, e := range n.IDs {
+		s.ids.add(e.ID, idEntry{seq: e.Seq, digest: e.Digest, fixed: e.Fixed})
+	}
+	for _, c := range n.Contexts {
+		s.contexts.add(c.ID, c.Type)
+	}
+	if rules.Lazy {
+		return s // follows neither requests nor proposals
+	}
+	for _, r := range n.Requests {
+		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, proposer: r.Proposer})
+	}
+	s.restoreProposals(n)
+	return s
+}
+
+// restoreRights gives the orders again, in their order.
+func (s *State) restoreRights(n *Snapshot) {
+	grants := n.Grants
+	grantBefore := func(seq uint64) {
+		for len(grants) > 0 && grants[0].Seq < seq {
+			g := grants[0]
+			grants = grants[1:]
+			s.addGrant(&grant{id: g.ID, seq: g.Seq, from: g.From, to: g.To, caps: g.Capabilities, expires: g.Expires})
+		}
+	}
+	for i := 0; i < len(n.Revocations); {
+		order := n.Revocations[i]
+		var parts parley.Capabilities
+		for ; i < len(n.Revocations) && n.Revocations[i].Seq == order.Seq; i++ {
+			parts = append(parts, n.Revocations[i].Capability)
+		}
+		grantBefore(order.Seq)
+		s.revoke(order.Of, parts, order.Seq)
+	}
+	grantBefore(n.Seq + 1)
+}
+
+func (s *State) restoreProposals(n *Snapshot) {
+	b := s.proposals
+	for _, saved := range n.Open {
+		b.add(saved.proposal())
+	}
+	for _, saved := range n.Rounds {
+		b.rounds.add(saved.Closed.ID, saved.proposal())
+	}
+	for _, saved := range n.Ended {
+		p := saved.proposal()
+		b.ended.add(p.ID, p)
+		if p.State == Fulfilled || p.State == Amended {
+			b.rounds.add(p.Closed.ID, p)
+		}
+	}
+}
+
+func (saved savedProposal) proposal() *proposal {
+	p := &proposal{
+		Proposal: Proposal{
+			ID: saved.ID, Seq: saved.Seq, Kind: parley.SplitKind(saved.Kind), From: saved.From, To: saved.To,
+			State: saved.State, Opened: saved.Opened, Expires: saved.Expires,
+		},
+		digest: saved.Digest, target: saved.Target, known: saved.Known,
+	}
+	if c := saved.Closed; c != nil {
+		p.Closed = Closing{By: c.By, ID: c.ID, At: c.At, Reason: c.Reason}
+	}
+	return p
+}

@@ -1,0 +1,187 @@
+package space
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+// Snapshot is a copy of the projection at one place in the order: what a
+// checkpoint holds (section 9 of the contract). [Restore] makes a state of it
+// that goes on as the one that it was taken of.
+//
+// Of rights it holds the orders that made them, not what came of them, so that
+// a state restored under another configuration is what replaying the journal
+// under that one would give.
+type Snapshot struct {
+	Seq         uint64            `json:"seq"`
+	Grants      []savedGrant      `json:"grants,omitempty"`
+	Revocations []savedRevocation `json:"revocations,omitempty"`
+	Lapsed      []string          `json:"lapsed,omitempty"`
+	Present     []string          `json:"present,omitempty"`
+	Redacting   []string          `json:"redacting,omitempty"`
+	Requests    []savedRequest    `json:"requests,omitempty"`
+	Open        []savedProposal   `json:"open_proposals,omitempty"`
+	Rounds      []savedProposal   `json:"fulfilled_proposals,omitempty"` // those that are not among Ended
+	Ended       []savedProposal   `json:"ended_proposals,omitempty"`
+	IDs         []savedID         `json:"ids,omitempty"`
+	Contexts    []savedContext    `json:"contexts,omitempty"`
+}
+
+type savedGrant struct {
+	ID           string              `json:"id"`
+	Seq          uint64              `json:"seq"`
+	From         string              `json:"from"`
+	To           string              `json:"to"`
+	Capabilities parley.Capabilities `json:"capabilities"`
+	Expires      time.Time           `json:"expires,omitzero"`
+}
+
+type savedRevocation struct {
+	Seq        uint64            `json:"seq"`
+	Of         string            `json:"recipient"`
+	Capability parley.Capability `json:"capability"`
+}
+
+type savedRequest struct {
+	ID       string   `json:"id"`
+	Kind     string   `json:"kind"`
+	From     string   `json:"from"`
+	To       []string `json:"to,omitempty"`
+	Proposer string   `json:"proposer,omitempty"`
+}
+
+type savedProposal struct {
+	ID      string        `json:"id"`
+	Seq     uint64        `json:"seq"`
+	Kind    string        `json:"kind"`
+	From    string        `json:"from"`
+	To      []string      `json:"to,omitempty"`
+	Known   []string      `json:"known,omitempty"`
+	State   ProposalState `json:"state"`
+	Opened  time.Time     `json:"opened"`
+	Expires time.Time     `json:"expires"`
+	Digest  parley.Digest `json:"digest"`
+	Target  string        `json:"target,omitempty"`
+	Closed  *savedClosing `json:"closed,omitempty"`
+}
+
+type savedClosing struct {
+	By     string    `json:"by"`
+	ID     string    `json:"id"`
+	At     time.Time `json:"at"`
+	Reason string    `json:"reason,omitempty"`
+}
+
+type savedID struct {
+	ID     string   `json:"id"`
+	Seq    uint64   `json:"seq"`
+	Digest [16]byte `json:"digest"`
+	Fixed  bool     `json:"fixed,omitempty"`
+}
+
+type savedContext struct {
+	ID   string `json:"id"`
+	Type string `json:"type,omitempty"`
+}
+
+// Copy is a projection at one moment, not yet written out: copying is quick,
+// and the rest can be done elsewhere.
+type Copy struct {
+	small    Snapshot // all but the windows
+	ended    []entry[*proposal]
+	rounds   []entry[*proposal]
+	ids      []entry[idEntry]
+	contexts []entry[string]
+}
+
+// Copy takes a copy of the projection. What it takes does not grow with the
+// journal.
+func (s *State) Copy() *Copy {
+	c := &Copy{
+		small: Snapshot{
+			Seq:       s.seq,
+			Lapsed:    slices.Sorted(maps.Keys(s.lapsed)),
+			Present:   slices.Sorted(maps.Keys(s.present)),
+			Redacting: slices.Clone(s.redacting),
+		},
+		ended:    s.proposals.ended.entries(),
+		rounds:   s.proposals.rounds.entries(),
+		ids:      s.ids.entries(),
+		contexts: s.contexts.entries(),
+	}
+	for _, g := range s.grants {
+		c.small.Grants = append(c.small.Grants, savedGrant{g.id, g.seq, g.from, g.to, slices.Clone(g.caps), g.expires})
+	}
+	for _, m := range s.members {
+		for _, r := range m.revoked {
+			c.small.Revocations = append(c.small.Revocations, savedRevocation{r.seq, m.id, r.part})
+		}
+	}
+	c.small.Revocations = append(c.small.Revocations, s.absent...)
+	for _, p := range s.proposals.open {
+		c.small.Open = append(c.small.Open, save(p))
+	}
+	for _, of := range s.requests.sender {
+		for _, id := range of.ids {
+			if r := s.requests.open[id]; r != nil {
+				c.small.Requests = append(c.small.Requests, savedRequest{r.id, r.kind.String(), r.from, r.to, r.proposer})
+			}
+		}
+	}
+	return c
+}
+
+// Snapshot puts a copy in order. It may be called on another goroutine.
+func (c *Copy) Snapshot() *Snapshot {
+	n := &c.small
+	slices.SortStableFunc(n.Revocations, func(a, b savedRevocation) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortFunc(n.Open, func(a, b savedProposal) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(n.Requests, func(a, b savedRequest) int { return cmp.Compare(a.From, b.From) })
+	ended := make(map[string]bool, len(c.ended))
+	for _, e := range c.ended {
+		ended[e.id] = true
+		n.Ended = append(n.Ended, save(e.value))
+	}
+	for _, e := range c.rounds {
+		if !ended[e.value.ID] {
+			n.Rounds = append(n.Rounds, save(e.value))
+		}
+	}
+	for _, e := range c.ids {
+		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed})
+	}
+	for _, e := range c.contexts {
+		n.Contexts = append(n.Contexts, savedContext{e.id, e.value})
+	}
+	return n
+}
+
+// JSON is the snapshot as [ReadSnapshot] reads it.
+func (n *Snapshot) JSON() (jsontext.Value, error) { return json.Marshal(n) }
+
+// ReadSnapshot reads what [Snapshot.JSON] wrote.
+func ReadSnapshot(data jsontext.Value) (*Snapshot, error) {
+	n := new(Snapshot)
+	if err := json.Unmarshal(data, n, json.RejectUnknownMembers(true)); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+func save(p *proposal) savedProposal {
+	saved := savedProposal{
+		ID: p.ID, Seq: p.Seq, Kind: p.Kind.String(), From: p.From, To: p.To, Known: p.known,
+		State: p.State, Opened: p.Opened, Expires: p.Expires, Digest: p.digest, Target: p.target,
+	}
+	if p.State != Open {
+		saved.Closed = &savedClosing{p.Closed.By, p.Closed.ID, p.Closed.At, p.Closed.Reason}
+	}
+	return saved
+}
