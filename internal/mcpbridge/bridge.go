@@ -26,7 +26,8 @@ type Bridge struct {
 	log     *slog.Logger
 	up      *Supervisor
 	room    atomic.Pointer[client.Room] // where the server is now; nil while it is down
-	answers time.Duration               // for calls in flight to be answered before the bridge leaves
+	tracker tracker
+	answers time.Duration // for calls in flight to be answered before the bridge leaves
 }
 
 // Join says which room to join, and as whom.
@@ -46,6 +47,9 @@ type Join struct {
 	// OnJoin is told each time that the server has joined the room.
 	OnJoin func(participant string)
 
+	// Metrics count what the bridge does. Default: nothing is counted.
+	Metrics *Metrics
+
 	// Log gets what goes wrong without any call failing by it. Default: dropped.
 	Log *slog.Logger
 }
@@ -60,6 +64,7 @@ const CodeServerGone = -32001
 // NewBridge makes a bridge that does nothing until Run.
 func NewBridge(s Server, j Join) *Bridge {
 	b := &Bridge{server: s, join: j, log: j.Log, answers: 5 * time.Second}
+	b.tracker.metrics = j.Metrics
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
@@ -68,8 +73,16 @@ func NewBridge(s Server, j Join) *Bridge {
 		connect = *j.Connect
 	}
 	connect.OnNotification = b.announce
-	b.up = NewSupervisor(s, &SupervisorOptions{Connect: &connect, OnState: j.OnState})
+	b.up = NewSupervisor(s, &SupervisorOptions{Connect: &connect, OnState: b.heard})
 	return b
+}
+
+// heard passes on what became of the server.
+func (b *Bridge) heard(s State) {
+	b.tracker.server(s)
+	if b.join.OnState != nil {
+		b.join.OnState(s)
+	}
 }
 
 // Run keeps the server in the room until ctx ends, and returns nil then. Any
@@ -126,10 +139,12 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 		return err
 	}
 	b.room.Store(room)
+	b.tracker.join(up)
 	if b.join.OnJoin != nil {
 		b.join.OnJoin(room.ID())
 	}
 	b.obey(alive, room)
+	b.tracker.join(nil)
 	b.room.Store(nil)
 	if err := room.Err(); err != nil && alive.Err() == nil {
 		room.Close()
@@ -190,7 +205,9 @@ func (b *Bridge) handler(running context.Context, up *Upstream) client.Handler {
 			report = func(params jsontext.Value) { b.progress(ctx, req, params) }
 		}
 		// What the server says while it works on the call belongs to the call.
+		began := b.join.Metrics.begin()
 		result, err := up.Call(context.WithValue(ctx, callKey{}, req), req.Kind.Method, req.Params, report)
+		b.join.Metrics.end(began, err)
 		if err != nil {
 			return nil, b.failure(err)
 		}
