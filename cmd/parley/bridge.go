@@ -75,6 +75,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 	}
 	b := mcpbridge.NewBridge(server, mcpbridge.Join{
 		URL: h.url, Token: h.tokens[name], Space: name.space, Connect: connect, Log: log,
+		Metrics: mcpbridge.NewMetrics(h.gateway.Registerer(name.space), name.id),
 		OnJoin: func(string) {
 			heard()
 			a.bridged(name)

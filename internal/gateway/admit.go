@@ -123,6 +123,7 @@ func (r *room) own(e *parley.Envelope) bool {
 func (r *room) refuse(s *submission, err *parley.Error, now time.Time) {
 	r.metrics.refuse(err.Code)
 	if r.flooding(s.from, err.Code, now) {
+		r.metrics.flooded.Inc()
 		by, id := s.by, s.id()
 		r.whenDurable(func(lost error) {
 			if lost != nil {

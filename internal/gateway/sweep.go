@@ -61,6 +61,7 @@ func (c *conn) inspect(now int64) {
 // a row: a burst that is read within a second closes nobody.
 func (c *conn) lags() bool {
 	envelopes, bytes := c.room.frames.lag(c.cur)
+	c.room.metrics.lag(envelopes, bytes)
 	limits := &c.room.limits
 	over := envelopes > uint64(limits.LagEnvelopes) || bytes > uint64(limits.LagBytes)
 	twice := over && c.lagging
