@@ -70,6 +70,10 @@ type Reader interface {
 	// says otherwise. Records that are appended meanwhile may or may not be
 	// among them. A record may be kept; it must not be changed.
 	Read(ctx context.Context, q Query) iter.Seq2[*Record, error]
+
+	// Checkpoint is the newest checkpoint on record that has its body, or nil.
+	// It costs the same however long the log is.
+	Checkpoint(ctx context.Context) (*Record, error)
 }
 
 // Log is one space's log, open for appending.
@@ -87,6 +91,11 @@ type Log interface {
 	// out of what searches find, when it returns nil. That it was done is
 	// another record, which its caller appends.
 	Redact(ctx context.Context, id string) error
+
+	// Cut says what would have to go to keep to a retention; nothing is the zero
+	// Dropped. It is never the newest envelope, nor anything younger than
+	// Before. Appending the marker of it, behind a checkpoint, drops it.
+	Cut(ctx context.Context, keep Retention) (Dropped, error)
 
 	// Recover makes a log that failed take records again, if the disk lets it,
 	// and says what is on record. Until it returns nil, every Append fails.

@@ -7,8 +7,10 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/parleyhq/parley"
 )
@@ -65,7 +67,7 @@ func (m *Memory) Open(_ context.Context, space string, sink Sink) (Log, error) {
 	}
 	s := m.spaces[space]
 	if s == nil {
-		s = &memorySpace{name: space, epoch: cmp.Or(m.opts.Epoch, NewEpoch())}
+		s = &memorySpace{name: space, epoch: cmp.Or(m.opts.Epoch, NewEpoch()), floor: Origin(space)}
 		m.spaces[space] = s
 	}
 	l := &memoryLog{
@@ -213,8 +215,14 @@ func (l *memoryLog) commit(batch []*Record) {
 		l.sink.Failed(batch, l.failed)
 		return
 	}
-	l.add(batch)
-	l.sink.Durable(batch)
+	n, err := l.add(batch)
+	if n > 0 {
+		l.sink.Durable(batch[:n])
+	}
+	if err != nil {
+		l.failed = err
+		l.sink.Failed(batch[n:], err)
+	}
 }
 
 // memorySpace is what is on record. It outlives the logs that write it.
@@ -223,23 +231,96 @@ type memorySpace struct {
 	epoch string
 
 	mu        sync.Mutex
-	chain     []*Record // the record with Index i stands at i-1
-	envelopes []*Record // the one with Seq s stands at s-1
+	floor     Head      // what retention dropped ends here; the origin where it dropped nothing
+	chain     []*Record // the record with Index i stands at i-1-floor.Index
+	envelopes []*Record // the one with Seq s stands at s-1-floor.Seq
+	ledger    []entry   // one for each of the chain
+	states    []*Record // the checkpoints that have their body
+	bytes     int64     // of all records that there ever were
 }
 
-func (s *memorySpace) add(batch []*Record) {
+// entry is what retention asks of a record.
+type entry struct {
+	before int64     // bytes of all records before it
+	newest time.Time // of the records up to this one
+}
+
+// add puts records on record up to one that is refused, and returns how many
+// those are.
+func (s *memorySpace) add(batch []*Record) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, r := range batch {
-		r.Epoch = s.epoch
-		r.Place(s.head())
-		kept := *r
-		kept.Token = nil
-		s.chain = append(s.chain, &kept)
-		if r.Type == Admitted {
-			s.envelopes = append(s.envelopes, &kept)
+	for i, r := range batch {
+		if r.Type == Marker {
+			if err := s.books().MayDrop(r); err != nil {
+				return i, err
+			}
 		}
+		s.addOne(r)
 	}
+	return len(batch), nil
+}
+
+func (s *memorySpace) addOne(r *Record) {
+	r.Epoch = s.epoch
+	r.Place(s.head())
+	kept := *r
+	kept.Token = nil
+	e := entry{before: s.bytes, newest: r.TS}
+	if n := len(s.ledger); n > 0 && s.ledger[n-1].newest.After(r.TS) {
+		e.newest = s.ledger[n-1].newest
+	}
+	s.bytes += int64(r.Size())
+	s.chain = append(s.chain, &kept)
+	s.ledger = append(s.ledger, e)
+	switch r.Type {
+	case Admitted:
+		s.envelopes = append(s.envelopes, &kept)
+	case Checkpoint:
+		s.keep(&kept)
+	case Marker:
+		d, _ := kept.DecodeMarker() // MayDrop has read it
+		s.drop(d.Through)
+	}
+}
+
+// keep makes a checkpoint the newest; of older ones only one keeps its body.
+func (s *memorySpace) keep(r *Record) {
+	s.states = append(s.states, r)
+	if len(s.states) > KeptCheckpoints {
+		s.chain = slices.Clone(s.chain)
+		old := s.states[0].Supersede()
+		s.chain[old.Index-1-s.floor.Index] = old
+		s.states = slices.Clone(s.states[1:])
+	}
+}
+
+// drop forgets everything up to through.
+func (s *memorySpace) drop(through Head) {
+	n := through.Index - s.floor.Index
+	s.chain, s.ledger = slices.Clone(s.chain[n:]), slices.Clone(s.ledger[n:])
+	s.envelopes = slices.Clone(s.envelopes[through.Seq-s.floor.Seq:])
+	s.states = slices.DeleteFunc(s.states, func(r *Record) bool { return r.Index <= through.Index })
+	s.floor = through
+}
+
+// books are what a marker and retention are judged by.
+func (s *memorySpace) books() Ledger {
+	l := Ledger{Floor: s.floor, Head: s.head(), At: s.at}
+	if n := len(s.states); n > 0 {
+		l.Checkpoint = s.states[n-1].Index
+	}
+	return l
+}
+
+// at is where the chain stood at an index that is on record.
+func (s *memorySpace) at(index uint64) (Head, error) {
+	r := s.chain[index-1-s.floor.Index]
+	h := Head{Index: index, Seq: r.Seq, Hash: r.Hash}
+	if r.Type != Admitted {
+		h.Seq = s.floor.Seq + uint64(sort.Search(len(s.envelopes), func(i int) bool { return s.envelopes[i].Index > index }))
+	}
+	return h, nil
 }
 
 // replace puts changed records in their place; whoever is reading the old ones
@@ -249,26 +330,65 @@ func (s *memorySpace) replace(changed []*Record) {
 	defer s.mu.Unlock()
 	s.chain, s.envelopes = slices.Clone(s.chain), slices.Clone(s.envelopes)
 	for _, r := range changed {
-		s.chain[r.Index-1] = r
-		s.envelopes[r.Seq-1] = r
+		if r.Seq <= s.floor.Seq {
+			continue // dropped meanwhile
+		}
+		s.chain[r.Index-1-s.floor.Index] = r
+		s.envelopes[r.Seq-1-s.floor.Seq] = r
 	}
 }
 
 func (s *memorySpace) head() Head {
 	if len(s.chain) == 0 {
-		return Origin(s.name)
+		return s.floor
 	}
 	last := s.chain[len(s.chain)-1]
-	return Head{Index: last.Index, Seq: uint64(len(s.envelopes)), Hash: last.Hash}
+	return Head{Index: last.Index, Seq: s.floor.Seq + uint64(len(s.envelopes)), Hash: last.Hash}
 }
 
 func (s *memorySpace) bounds() Bounds {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b := Bounds{Epoch: s.epoch, Last: uint64(len(s.envelopes)), Head: s.head()}
-	b.First = min(b.Last, 1)
+	b := Bounds{Epoch: s.epoch, Head: s.head()}
+	b.Last = b.Head.Seq
+	if len(s.envelopes) > 0 {
+		b.First = s.floor.Seq + 1
+	}
 	b.Indexed = b.Last
 	return b
+}
+
+// Checkpoint implements [Reader].
+func (s *memorySpace) Checkpoint(context.Context) (*Record, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.states); n > 0 {
+		return s.states[n-1], nil
+	}
+	return nil, nil
+}
+
+// Cut implements [Log].
+func (s *memorySpace) Cut(_ context.Context, keep Retention) (Dropped, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.envelopes) == 0 {
+		return Dropped{}, nil
+	}
+	n := 0 // records that go
+	if !keep.Before.IsZero() {
+		n = sort.Search(len(s.ledger), func(i int) bool { return !s.ledger[i].newest.Before(keep.Before) })
+	}
+	if keep.Bytes > 0 {
+		n = max(n, sort.Search(len(s.ledger), func(i int) bool { return s.ledger[i].before >= s.bytes-keep.Bytes }))
+	}
+	newest := s.envelopes[len(s.envelopes)-1].Index - 1 - s.floor.Index
+	n = min(n, int(newest))
+	if n <= 0 {
+		return Dropped{}, nil
+	}
+	through, err := s.at(s.floor.Index + uint64(n))
+	return s.books().Drop(through), err
 }
 
 func (s *memorySpace) Bounds(context.Context) (Bounds, error) { return s.bounds(), nil }
@@ -302,14 +422,14 @@ func (s *memorySpace) Read(ctx context.Context, q Query) iter.Seq2[*Record, erro
 // span is what lies between a query's After and Before, in its order.
 func (s *memorySpace) span(q Query) []*Record {
 	s.mu.Lock()
-	all := s.envelopes
+	all, floor := s.envelopes, s.floor.Seq
 	if q.Chain {
-		all = s.chain
+		all, floor = s.chain, s.floor.Index
 	}
 	s.mu.Unlock()
-	from, to := min(q.After, uint64(len(all))), uint64(len(all))
+	from, to := min(max(q.After, floor)-floor, uint64(len(all))), uint64(len(all))
 	if q.Before > 0 {
-		to = max(from, min(to, q.Before-1))
+		to = max(from, min(to, max(q.Before-1, floor)-floor))
 	}
 	span := all[from:to]
 	if q.Newest {

@@ -62,6 +62,10 @@ type Record struct {
 	Hash     Hash // the chain: covers the record before, the header and Rest
 	Redacted bool // Body has lost its payload, context metadata and unknown fields
 
+	// Superseded says that a checkpoint has lost Body and Salt, since newer ones
+	// are on record.
+	Superseded bool
+
 	// Token is the appender's own, handed back to its sink and never stored.
 	Token any
 }

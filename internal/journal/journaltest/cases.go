@@ -586,17 +586,14 @@ func redaction(s *suite) {
 func everyType(s *suite) {
 	l, sink := s.open("demo")
 	flood := journal.NewRefusal(start, "eve", "", "chat", journal.Refusal{Code: parley.RateLimited, Count: 9}, salt("f"))
-	marker := journal.NewRefusal(start, "", "", "", journal.Refusal{}, salt("m"))
-	marker.Type = journal.Marker
-	checkpoint := journal.NewRefusal(start, "", "", "", journal.Refusal{}, salt("c"))
-	checkpoint.Type = journal.Checkpoint
-	appendAll(l, []*journal.Record{record(chat(1, "x")), refusal(1), flood, marker, checkpoint, record(chat(2, "y"))})
-	sink.WaitDurable(6)
+	checkpoint := journal.NewCheckpoint(start, []byte(`{"state":1}`), salt("c"))
+	appendAll(l, []*journal.Record{record(chat(1, "x")), refusal(1), flood, checkpoint, record(chat(2, "y"))})
+	sink.WaitDurable(5)
 	var types []string
 	for _, r := range s.read(l, journal.Query{Chain: true}) {
 		types = append(types, r.Type.String())
 	}
-	if want := []string{"envelope", "refused", "flood", "marker", "checkpoint", "envelope"}; !slices.Equal(types, want) {
+	if want := []string{"envelope", "refused", "flood", "checkpoint", "envelope"}; !slices.Equal(types, want) {
 		s.Errorf("types %q, want %q", types, want)
 	}
 	if got := s.read(l, journal.Query{Chain: true})[2].DecodeRefusal().Count; got != 9 {
