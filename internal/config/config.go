@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/space"
@@ -56,6 +57,14 @@ type Space struct {
 	Participants map[string]*Participant // by id
 	MCPServers   map[string]*MCPServer   // by participant id; no id is in both maps
 	Limits       space.Limits            // complete, no field is zero
+	Retention    Retention
+}
+
+// Retention says how much of a space's record is kept (section 9). A field that
+// is zero is no bound.
+type Retention struct {
+	Age   time.Duration
+	Bytes int
 }
 
 // Enforcement says whether the gateway reads payloads (section 3).

@@ -15,7 +15,8 @@ import (
 var (
 	topKeys         = []string{"listen", "journal", "spaces"}
 	journalKeys     = []string{"path", "sync"}
-	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits"}
+	retentionKeys   = []string{"age", "size"}
+	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention"}
 	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo"}
 	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities"}
 )
@@ -29,6 +30,7 @@ var levels = []struct {
 	{"journal", journalKeys},
 	{"spaces.NAME", spaceKeys},
 	{"spaces.NAME.limits", limitKeys},
+	{"spaces.NAME.retention", retentionKeys},
 	{"spaces.NAME.participants.ID", participantKeys},
 	{"spaces.NAME.mcp_servers.ID", serverKeys},
 }
@@ -134,6 +136,7 @@ func (r *reader) space(v value) *Space {
 		Participants: make(map[string]*Participant),
 		MCPServers:   make(map[string]*MCPServer),
 		Limits:       r.limits(m["limits"]),
+		Retention:    r.retention(m["retention"]),
 	}
 	tokens := make(map[TokenHash]string) // whose
 	for _, p := range r.all(m["participants"]) {
@@ -152,6 +155,16 @@ func (r *reader) space(v value) *Space {
 		s.MCPServers[server.name] = r.server(server, s.Enforcement)
 	}
 	return s
+}
+
+// retention reads how much of the record is kept. Less than this would keep
+// nothing that anybody could look at.
+func (r *reader) retention(v value) Retention {
+	var keep Retention
+	m := r.keys(v, retentionKeys)
+	r.duration(m["age"], &keep.Age, 100*365*day)
+	r.size(m["size"], &keep.Bytes, 64*kib, 1<<50)
+	return keep
 }
 
 // id checks the key of a participant or of a server, which is one too.
