@@ -18,12 +18,28 @@ type Audit struct {
 	Envelopes uint64
 	Refusals  uint64 // as records; a flood is one
 	Redacted  uint64
+
+	Checkpoints uint64
+	Markers     uint64
+	Dropped     uint64 // records that retention dropped before the chain begins
 }
 
 // Verify walks the chain of a log and holds it against heads that were kept
 // elsewhere. The error is a [*Break] where the chain does not hold, else the
 // reader's own; the audit then says how far it came.
+//
+// It begins anew where retention drops what was to be read next.
 func Verify(ctx context.Context, space string, log Reader, kept ...Head) (Audit, error) {
+	for range 3 {
+		audit, err := verify(ctx, space, log, kept)
+		if !IsOvertaken(err) {
+			return audit, err
+		}
+	}
+	return verify(ctx, space, log, kept)
+}
+
+func verify(ctx context.Context, space string, log Reader, kept []Head) (Audit, error) {
 	w := walk{Audit: Audit{Space: space, Head: Origin(space)}, v: NewVerifier(Origin(space))}
 	if err := w.against(kept); err != nil {
 		return w.Audit, err
@@ -96,11 +112,18 @@ func (w *walk) all(records iter.Seq2[*Record, error]) error {
 func (w *walk) count(r *Record) {
 	w.Head = w.v.Head()
 	w.Records++
+	if w.Records == 1 {
+		w.Dropped = r.Index - 1
+	}
 	switch r.Type {
 	case Admitted:
 		w.Envelopes++
 	case Refused, Flood:
 		w.Refusals++
+	case Checkpoint:
+		w.Checkpoints++
+	case Marker:
+		w.Markers++
 	}
 	if r.Redacted {
 		w.Redacted++

@@ -28,7 +28,8 @@ import (
 // which stands there byte for byte as it was recorded without its seq; "to" is
 // whom it counts as addressed to, "effective" is there where it differs from the
 // kind. A redacted record says "redacted":true
-// and has no salt. An envelope or body that holds a line break stands as a
+// and has no salt; a checkpoint that newer ones have replaced says
+// "superseded":true and has neither salt nor body. An envelope or body that holds a line break stands as a
 // JSON string.
 
 const (
@@ -84,13 +85,19 @@ func (r *Record) AppendExport(dst []byte) []byte {
 	if len(r.To) > 0 {
 		dst = appendTexts(dst, "to", r.To)
 	}
-	if r.Redacted {
+	switch {
+	case r.Redacted:
 		dst = append(dst, `,"redacted":true`...)
-	} else {
+	case r.Superseded:
+		dst = append(dst, `,"superseded":true`...)
+	default:
 		dst = appendText(dst, "salt", hex.EncodeToString(r.Salt[:]))
 	}
 	dst = appendText(dst, "rest", r.Rest.String())
 	dst = appendText(dst, "hash", r.Hash.String())
+	if r.Superseded {
+		return append(dst, '}')
+	}
 	dst = appendQuote(append(dst, ','), bodyName(r.Type))
 	dst = append(dst, ':')
 	if bytes.ContainsAny(r.Body, "\r\n") || len(r.Body) == 0 {
@@ -262,13 +269,14 @@ func (r *Record) readExport(line jsontext.Value) (err error) {
 	}
 	r.Index, r.Seq, r.Epoch = number("index"), number("seq"), text("epoch")
 	r.Redacted = string(parley.Member(line, "redacted")) == "true"
+	r.Superseded = string(parley.Member(line, "superseded")) == "true"
 	if r.Hash, err = ParseHash(text("hash")); err != nil {
 		return err
 	}
 	if r.Rest, err = ParseHash(text("rest")); err != nil {
 		return err
 	}
-	if !r.Redacted {
+	if !r.Redacted && !r.Superseded {
 		salt, err := hex.DecodeString(text("salt"))
 		if err != nil || len(salt) != len(r.Salt) {
 			return parley.Errorf(parley.InvalidArgument, "salt is not 16 bytes in hexadecimal")

@@ -145,7 +145,7 @@ func TestVerifyExport(t *testing.T) {
 		{"a refusal", strings.Replace(whole, `"bytes":12`, `"bytes":13`, 1), 3, "edited"},
 		{"blanks", strings.Replace(whole, `{"text":"hello"}`, `{"text": "hello"}`, 1), 1, "edited"},
 		{"cut out", without(2), 2, "cut out"},
-		{"swapped", lines[0] + lines[2] + lines[1] + lines[3] + lines[4] + lines[5], 1, "cut out"},
+		{"swapped", lines[0] + lines[2] + lines[1] + lines[3] + lines[4] + lines[5], 1, "cut off"},
 		{"cut off, the head kept", without(4), 3, "cut off"},
 		{"cut off with the head", without(4, 5), 4, "cut off"},
 		{"cut off inside a line", whole[:len(whole)-200], 4, "edited"},

@@ -68,7 +68,9 @@ type Reader interface {
 
 	// Read yields the records that a query asks for, oldest first unless it
 	// says otherwise. Records that are appended meanwhile may or may not be
-	// among them. A record may be kept; it must not be changed.
+	// among them. A record may be kept; it must not be changed. What retention
+	// dropped is not there; where it drops what a read, oldest first, would have
+	// come to next, the read ends with [Overtaken].
 	Read(ctx context.Context, q Query) iter.Seq2[*Record, error]
 
 	// Checkpoint is the newest checkpoint on record that has its body, or nil.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"iter"
 	"maps"
 	"slices"
@@ -451,6 +452,20 @@ func AlreadyOpen(space string) error {
 // NoSuchSpace is the error of reading a log that is not there.
 func NoSuchSpace(space string) error {
 	return parley.Errorf(parley.NotFound, "the journal has no space %q", space)
+}
+
+// overtaken is one value, so that it can be told from other errors.
+var overtaken = parley.Errorf(parley.Unavailable, "what was to be read next has been dropped by retention meanwhile").
+	WithHint("read again from where the record begins now")
+
+// Overtaken is the error of a read that is under way, where retention drops what
+// it would have come to next: it must not look as if nothing had been there.
+func Overtaken() error { return overtaken }
+
+// IsOvertaken reports whether a read ended with [Overtaken].
+func IsOvertaken(err error) bool {
+	e, ok := errors.AsType[*parley.Error](err)
+	return ok && e == overtaken
 }
 
 // Closed is the error of using a journal after Close.

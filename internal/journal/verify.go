@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -62,21 +63,41 @@ func (b *Break) Error() string {
 // What holds is proof that no record was changed, cut out or moved. That none
 // was cut off at the end, and that the end was not written anew, shows only
 // against a head that was kept elsewhere: [Verifier.Against].
+//
+// A chain may begin later than with its first record if a marker in it says that
+// everything before was dropped; End fails where none does. What is marked as
+// redacted needs the order to redact it, later in the chain; End fails where
+// there is none.
 type Verifier struct {
-	head Head
-	kept []Head // not reached yet, in order
+	head   Head
+	kept   []Head // not reached yet, in order
+	begin  beginning
+	orders orders
 }
 
-// NewVerifier starts a walk behind start: the zero Head for a whole chain, or
-// the head that a [Marker] names where older records were dropped.
-func NewVerifier(start Head) *Verifier { return &Verifier{head: start} }
+// NewVerifier starts a walk behind start: [Origin] for a whole chain, or any
+// head that is known.
+func NewVerifier(start Head) *Verifier {
+	v := &Verifier{head: start}
+	v.begin.known(start)
+	return v
+}
+
+// NewVerifierAt starts a walk behind the record with that index, whose hash is
+// not known: the first record's is taken on trust.
+func NewVerifierAt(index uint64) *Verifier {
+	v := &Verifier{head: Head{Index: index}}
+	v.begin.trust(index)
+	return v
+}
 
 // Head is where the walk stands.
 func (v *Verifier) Head() Head { return v.head }
 
 // Against holds the chain against a head that was kept elsewhere. Before the
 // walk passes it there is nothing to say yet: Check fails where the chain says
-// otherwise, and End where it never gets there. It fails with a [*Break] where
+// otherwise, and End where it never gets there, or where the chain begins later,
+// so that the head proves nothing any more. Against fails with a [*Break] where
 // the walk stands at that place and the chain says otherwise, and with
 // invalid_argument where the walk has left the place behind.
 func (v *Verifier) Against(h Head) error {
@@ -84,43 +105,72 @@ func (v *Verifier) Against(h Head) error {
 	case h.Index < v.head.Index:
 		return parley.Errorf(parley.InvalidArgument, "the head at record %d lies before the part that is checked", h.Index)
 	case h.Index == v.head.Index:
+		if v.begin.adopt(h) {
+			v.head = h
+			return nil
+		}
 		return v.compare(h)
 	}
-	at, _ := slices.BinarySearchFunc(v.kept, h, func(a, b Head) int { return int(a.Index) - int(b.Index) })
+	at, _ := slices.BinarySearchFunc(v.kept, h, func(a, b Head) int { return cmp.Compare(a.Index, b.Index) })
 	v.kept = slices.Insert(v.kept, at, h)
 	return nil
 }
 
-// End reports, as a [*Break], that the chain ends before a head that it was
-// held against.
+// End reports, as a [*Break], what the chain still owes when it has been walked:
+// a head that it was held against, a marker of what is missing at its beginning,
+// the order for a redaction. A head that lies before its beginning is not_found.
 func (v *Verifier) End() error {
-	if len(v.kept) == 0 {
-		return nil
+	if len(v.kept) > 0 {
+		return &Break{
+			Index:  v.head.Index + 1,
+			Seq:    min(v.head.Seq+1, v.kept[0].Seq),
+			Reason: fmt.Sprintf("cut off: the chain ends here, the head that was kept is record %d", v.kept[0].Index),
+		}
 	}
-	return &Break{
-		Index:  v.head.Index + 1,
-		Seq:    min(v.head.Seq+1, v.kept[0].Seq),
-		Reason: fmt.Sprintf("cut off: the chain ends here, the head that was kept is record %d", v.kept[0].Index),
+	if b := v.begin.missing(); b != nil {
+		return b
 	}
+	if b := v.orders.missing(); b != nil {
+		return b
+	}
+	return v.begin.passed()
 }
 
 // Check reports, as a [*Break], that r does not follow the record that was
 // checked before it. The walk then stays where it was.
 func (v *Verifier) Check(r *Record) error {
+	if v.head.Index == 0 && r.Index > 1 {
+		v.kept = v.begin.later(r.Index-1, v.kept)
+		v.head = Head{Index: r.Index - 1}
+	}
 	if reason := v.place(r); reason != "" {
 		return v.broken(r, reason)
 	}
 	if reason := checkContent(r); reason != "" {
 		return v.broken(r, reason)
 	}
-	if r.chainHash(v.head.Hash) != r.Hash {
+	if !v.begin.takes(r) && r.chainHash(v.head.Hash) != r.Hash {
 		return v.broken(r, "edited: the hash does not follow from the record before and this one's header")
 	}
 	before := v.head
 	v.head = Head{Index: r.Index, Seq: max(r.Seq, v.head.Seq), Hash: r.Hash}
-	for len(v.kept) > 0 && v.kept[0].Index == r.Index {
-		if err := v.compare(v.kept[0]); err != nil {
+	if err := v.passKept(); err != nil {
+		v.head = before
+		return err
+	}
+	if r.Type == Marker {
+		if err := v.marker(r); err != nil {
 			v.head = before
+			return err
+		}
+	}
+	return v.orders.pass(r)
+}
+
+// passKept holds the walk against the heads of the place that it has come to.
+func (v *Verifier) passKept() error {
+	for len(v.kept) > 0 && v.kept[0].Index == v.head.Index {
+		if err := v.compare(v.kept[0]); err != nil {
 			return err
 		}
 		v.kept = v.kept[1:]
@@ -128,15 +178,32 @@ func (v *Verifier) Check(r *Record) error {
 	return nil
 }
 
+// marker reads what a marker says of the beginning.
+func (v *Verifier) marker(r *Record) error {
+	d, err := r.DecodeMarker()
+	if err != nil || d.Through.Index >= r.Index {
+		return v.broken(r, "edited: it does not say what was dropped")
+	}
+	seq, err := v.begin.explain(d.Through)
+	if err != nil {
+		return err
+	}
+	v.head.Seq = max(v.head.Seq, seq)
+	return nil
+}
+
 // compare holds the walk's own place against a head.
 func (v *Verifier) compare(h Head) error {
-	if h == v.head {
+	if h == v.head || h.Index == v.head.Index && h.Hash == v.head.Hash && !v.begin.seqKnown {
 		return nil
 	}
 	return &Break{Index: h.Index, Seq: v.head.Seq, Reason: "written anew: it differs from the head that was kept elsewhere"}
 }
 
 func (v *Verifier) broken(r *Record, reason string) *Break {
+	if b := v.begin.missing(); b != nil && r.Index <= v.begin.start.Index {
+		return b // what is missing at the beginning stands further on
+	}
 	b := &Break{Index: r.Index, Seq: r.Seq, Reason: reason}
 	if b.Seq == 0 {
 		b.Seq = v.head.Seq
@@ -160,7 +227,9 @@ func (v *Verifier) place(r *Record) string {
 		return fmt.Sprintf("swapped: record %d stands where record %d should", r.Index, want)
 	case r.Type != Admitted && r.Seq != 0:
 		return fmt.Sprintf("edited: a record of type %s has seq %d", r.Type, r.Seq)
-	case r.Type == Admitted && r.Seq != v.head.Seq+1:
+	case r.Type == Admitted && !v.begin.seqKnown && (r.Seq == 0 || r.Seq > r.Index):
+		return fmt.Sprintf("edited: record %d has seq %d", r.Index, r.Seq)
+	case r.Type == Admitted && v.begin.seqKnown && r.Seq != v.head.Seq+1:
 		return fmt.Sprintf("edited: seq is %d and should be %d", r.Seq, v.head.Seq+1)
 	}
 	return ""
@@ -172,6 +241,10 @@ func checkContent(r *Record) string {
 		switch {
 		case r.Redacted: // only envelopes ever are
 			return "edited: it is marked as redacted and is not"
+		case r.Superseded && (r.Type != Checkpoint || len(r.Body) > 0 || r.Salt != [16]byte{}):
+			return "edited: it is marked as superseded and is not"
+		case r.Superseded:
+			return ""
 		case bodyRest(r.Salt, r.Body) != r.Rest:
 			return "edited: the body does not match its hash"
 		}
@@ -187,6 +260,9 @@ func checkContent(r *Record) string {
 	}
 	if field := differingField(r, e); field != "" {
 		return "edited: header and body disagree on " + field
+	}
+	if r.Superseded {
+		return "edited: it is marked as superseded and is not"
 	}
 	if r.Redacted {
 		if !isRedacted(e) {

@@ -234,13 +234,88 @@ func TestRedactedRecordsVerify(t *testing.T) {
 			t.Errorf("redacted, it is %s", body)
 		}
 	}
-	if err := walk(all); err != nil {
+	b, ok := errors.AsType[*journal.Break](walk(all))
+	if !ok || b.Index != 1 || b.Seq != 1 || b.Reason != "redacted without an order on record" {
+		t.Errorf("without orders, the walk says %v", b)
+	}
+	ordered := all
+	for _, r := range all {
+		if r.Type == journal.Admitted {
+			ordered = extend(ordered, order(r.ID))
+		}
+	}
+	if err := walk(ordered); err != nil {
 		t.Error(err)
 	}
+	if b, ok := errors.AsType[*journal.Break](walk(ordered[:len(ordered)-1])); !ok || b.Seq != 9 {
+		t.Errorf("without the last order, the walk says %v", b)
+	}
 	all[0].Body = []byte(strings.Replace(string(all[0].Body), "true", `"no"`, 1))
-	if err := walk(all); err == nil {
+	if err := walk(ordered); err == nil {
 		t.Error("a redacted record that says something passes")
 	}
+}
+
+// An order counts for what stands before it, and where it says what it is for.
+func TestRedactionsNeedTheirOrders(t *testing.T) {
+	all := chain(2)
+	redacted, err := all[0].Redact()
+	if err != nil {
+		t.Fatal(err)
+	}
+	emptied := order("e-1")
+	for _, c := range []struct {
+		name  string
+		chain []*journal.Record
+		holds bool
+	}{
+		{"ordered", extend([]*journal.Record{redacted, all[1]}, order("e-1")), true},
+		{"ordered, not done yet", extend(all, order("e-1")), true},
+		{"by a chat", extend([]*journal.Record{redacted, all[1]}, envelope("x", "chat", `{"id":"e-1"}`)), false},
+		{"for another", extend([]*journal.Record{redacted, all[1]}, order("e-2")), false},
+		{"before it", func() []*journal.Record {
+			late := extend(nil, order("e-1"), envelope("e-1", "chat", `{"text":"x"}`))
+			late[1], _ = late[1].Redact()
+			return late
+		}(), false},
+		{"an order that was redacted itself", func() []*journal.Record {
+			late := extend([]*journal.Record{redacted, all[1]}, emptied, order(emptied.ID))
+			late[2], _ = late[2].Redact()
+			return late
+		}(), false},
+	} {
+		if err := walk(c.chain); (err == nil) != c.holds {
+			t.Errorf("%s: the walk says %v", c.name, err)
+		}
+	}
+}
+
+// envelope is an envelope's record without a place.
+func envelope(id, kind, payload string) *journal.Record {
+	e := &parley.Envelope{
+		Protocol: parley.ProtocolMCPx, ID: id, TS: time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC), From: "ann", Kind: kind,
+		Payload: []byte(payload),
+	}
+	return journal.Envelope(e, parley.SplitKind(kind), [16]byte{3})
+}
+
+func order(id string) *journal.Record {
+	return envelope("redact-"+id, "space/redact", `{"id":"`+id+`"}`)
+}
+
+// extend is a chain with more at its end.
+func extend(all []*journal.Record, more ...*journal.Record) []*journal.Record {
+	head := journal.Origin("demo")
+	for _, r := range all {
+		head = journal.Head{Index: r.Index, Seq: max(head.Seq, r.Seq), Hash: r.Hash}
+	}
+	all = slices.Clone(all)
+	for _, r := range more {
+		r.Epoch = "epoch"
+		head = r.Place(head)
+		all = append(all, r)
+	}
+	return all
 }
 
 func TestAChainBelongsToItsSpace(t *testing.T) {
