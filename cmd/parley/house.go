@@ -128,6 +128,7 @@ func (h *house) spaces() ([]gateway.Space, error) {
 				Participants: map[string]parley.Capabilities{},
 			},
 			Participants: map[string]gateway.Participant{},
+			Retention:    gateway.Retention{Age: s.Retention.Age, Bytes: int64(s.Retention.Bytes)},
 		}
 		for id, p := range s.Participants {
 			one.Rules.Participants[id] = p.Capabilities

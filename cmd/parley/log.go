@@ -12,7 +12,7 @@ func newLog(t *terminal) *cobra.Command {
 	var from recordFlags
 	cmd := newLogList(t, &from)
 	cmd.Use, cmd.Args = "log [VERB]", group()
-	cmd.Short = "Read what is on record: list, search, chain, verify, export, head"
+	cmd.Short = "Read what is on record: list, search, chain, verify, export, head, redact"
 	cmd.Long = `Read the record of a space, over HTTP or, with --journal, out of the file, whether a
 gateway runs or not. Without a verb: log list.`
 	cmd.Example = `  parley log --limit 20
@@ -20,7 +20,7 @@ gateway runs or not. Without a verb: log list.`
 	from.add(cmd)
 	cmd.AddCommand(
 		newLogList(t, &from), newLogSearch(t, &from), newLogChain(t, &from),
-		newLogVerify(t, &from), newLogExport(t, &from), newLogHead(t, &from),
+		newLogVerify(t, &from), newLogExport(t, &from), newLogHead(t, &from), newLogRedact(t, &from),
 	)
 	return cmd
 }

@@ -82,6 +82,7 @@ func (r *room) admit(e *parley.Envelope, kind parley.Kind, to []string, by submi
 	}
 	rec.To = to // so that whoever reads the record knows whom it counts for
 	r.append(rec, pending{by: by, effects: effects})
+	r.saveWhenDue()
 	if whatExpires(kind) {
 		r.expiry = r.state.NextExpiry()
 		r.schedule(e.TS)
@@ -95,6 +96,7 @@ func (r *room) append(rec *journal.Record, p pending) {
 	p.since = time.Now()
 	rec.Token = &p
 	r.appended++
+	r.index++
 	r.record.Append(rec)
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"math"
+	"slices"
 	"sort"
 	"sync"
 
@@ -112,6 +113,19 @@ func (l *frameLog) drop() {
 		clear(l.segments[kept:])
 		l.segments = l.segments[:kept]
 	}
+}
+
+// forget drops the frame with that seq and all before it, by whole segments:
+// whoever wants them reads them from the journal, as they are there now.
+func (l *frameLog) forget(seq uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := 0
+	for n < len(l.segments) && l.segments[n].first <= seq {
+		l.held -= len(l.segments[n].buf)
+		n++
+	}
+	l.segments = slices.Delete(l.segments, 0, n)
 }
 
 // first is the oldest seq that is held; next where there is none.

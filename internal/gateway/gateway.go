@@ -44,6 +44,8 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		return nil, parley.Errorf(parley.InvalidConfig, "a gateway needs a journal")
 	}
 	opts.RetainBytes = cmp.Or(opts.RetainBytes, retainDefault)
+	opts.CheckpointEvery = cmp.Or(opts.CheckpointEvery, checkpointDefault)
+	opts.RetainEvery = cmp.Or(opts.RetainEvery, retainEveryDefault)
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
@@ -80,6 +82,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		g.running.Go(r.rouse)
 	}
 	g.running.Go(g.sweep)
+	g.running.Go(g.retain)
 	return g, nil
 }
 
@@ -95,11 +98,13 @@ func (g *Gateway) open(ctx context.Context, s Space) (*room, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.epoch, r.first = bounds.Epoch, bounds.First
-	r.frames = newFrameLog(max(1, bounds.First), g.opts.RetainBytes)
-	if r.state, err = r.replay(ctx); err != nil {
+	r.epoch = bounds.Epoch
+	r.frames = newFrameLog(max(1, bounds.First, bounds.Last-min(bounds.Last, warmEnvelopes)+1), g.opts.RetainBytes)
+	as, err := r.replay(ctx, bounds)
+	if err != nil {
 		return nil, fmt.Errorf("space %s: %w", r.name, err)
 	}
+	r.adopt(as)
 	return r, g.addTokens(r)
 }
 
@@ -113,16 +118,16 @@ func (g *Gateway) newRoom(s Space) *room {
 	return &room{
 		g: g, name: rules.Name, rules: rules, limits: rules.Limits, people: s.Participants,
 		log:     g.log.With("space", rules.Name),
-		metrics: g.metrics.space(rules.Name),
-		inbox:   make(chan submission, submissions),
-		calls:   make(chan func()),
-		notice:  make(chan struct{}, 1),
-		alarm:   make(chan struct{}, 1),
-		healed:  make(chan *space.State),
-		ended:   make(chan struct{}),
-		quit:    make(chan struct{}),
-		conns:   make(map[string][]*conn),
-		floods:  make(map[string]*flood),
+		metrics: g.metrics.space(rules.Name), retention: s.Retention,
+		inbox:  make(chan submission, submissions),
+		calls:  make(chan func()),
+		notice: make(chan struct{}, 1),
+		alarm:  make(chan struct{}, 1),
+		healed: make(chan *restored),
+		ended:  make(chan struct{}),
+		quit:   make(chan struct{}),
+		conns:  make(map[string][]*conn),
+		floods: make(map[string]*flood),
 	}
 }
 

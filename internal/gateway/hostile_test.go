@@ -47,7 +47,7 @@ func TestEffectBeforeAnOutage(t *testing.T) {
 		r.mu.Lock()
 		r.effects = append(r.effects, effect{space.Effect{Type: space.Remove, Participant: "ann"}, r.state.Seq()})
 		r.mu.Unlock()
-		r.heal(r.state)
+		r.heal(&restored{state: r.state, first: r.first, index: r.index})
 		r.signal()
 	}); err != nil {
 		t.Fatal(err)

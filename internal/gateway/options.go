@@ -36,6 +36,14 @@ type Options struct {
 	// RetainBytes is how much of each space's newest traffic is kept in
 	// memory, ready to be sent; 8 MiB where 0.
 	RetainBytes int
+
+	// CheckpointEvery is after how many envelopes the state is put on record,
+	// so that a start need not read what came before; 65,536 where 0.
+	CheckpointEvery int
+
+	// RetainEvery is how often it is looked for what a space need not keep; 1
+	// minute where 0.
+	RetainEvery time.Duration
 }
 
 // Space is one room.
@@ -46,6 +54,9 @@ type Space struct {
 
 	// Participants are those of Rules.Participants who may connect, by id.
 	Participants map[string]Participant
+
+	// Retention says how much of its record is kept.
+	Retention Retention
 }
 
 // Participant is somebody who connects with a token, and the settings of
@@ -79,4 +90,9 @@ const (
 	closeWithin     = 5 * time.Second
 	closeOverdue    = 15 // seconds after which a closing connection is cut off: longer than a handshake
 	retainDefault   = 8 << 20
+
+	checkpointDefault  = 1 << 16
+	checkpointAtEnd    = 1 << 10 // envelopes since the last one that make one worth it at a shutdown
+	retainEveryDefault = time.Minute
+	warmEnvelopes      = 4_096 // newest envelopes that a start has in memory for those who come back
 )

@@ -28,18 +28,23 @@ type room struct {
 	inbox   chan submission
 	calls   chan func()
 	notice  chan struct{} // has room for one: there are effects, or a failure
-	healed  chan *space.State
+	healed  chan *restored
 	ended   chan struct{} // closed when run has returned
 	quit    chan struct{} // closed to make it return
-	mender  sync.WaitGroup
+	helpers sync.WaitGroup
+
+	retention Retention
 
 	// Owned by run.
 	state    *space.State
 	epoch    string
 	first    uint64 // the oldest seq that is on record; 0 is none
 	appended uint64 // records handed to the journal
-	down     bool   // nothing is taken: the state is being rebuilt
-	draining bool   // nothing is taken any more
+	index    uint64 // in the chain, of the last of them
+	heals    int    // how often the state was rebuilt
+	saver    saver
+	down     bool // nothing is taken: the state is being rebuilt
+	draining bool // nothing is taken any more
 	drained  chan struct{}
 	floods   map[string]*flood
 	salts    salts
@@ -54,6 +59,7 @@ type room struct {
 	settled  uint64 // records that are on record, or failed
 	barriers []barrier
 	effects  []effect
+	todo     []func()
 	failed   error       // why the log takes nothing; run resets it
 	failing  atomic.Bool // failed is set, or the space is down since
 	asleep   []*cursor   // for rouse to wake
@@ -73,7 +79,7 @@ type pending struct {
 
 // run is the space's goroutine.
 func (r *room) run() {
-	defer r.mender.Wait()
+	defer r.helpers.Wait()
 	defer close(r.ended)
 	r.timer = time.NewTimer(time.Hour)
 	defer r.timer.Stop()
@@ -86,8 +92,8 @@ func (r *room) run() {
 			call()
 		case <-r.notice:
 			r.attend()
-		case state := <-r.healed:
-			r.heal(state)
+		case as := <-r.healed:
+			r.heal(as)
 		case <-r.timer.C:
 			r.tick(r.now())
 		case <-r.quit:
@@ -121,8 +127,8 @@ func (r *room) do(ctx context.Context, fn func()) error {
 // attend does what the journal's goroutine left to do.
 func (r *room) attend() {
 	r.mu.Lock()
-	effects, failed := r.effects, r.failed
-	r.effects, r.failed = nil, nil
+	effects, todo, failed := r.effects, r.todo, r.failed
+	r.effects, r.todo, r.failed = nil, nil, nil
 	r.mu.Unlock()
 	if failed != nil {
 		r.fail(failed)
@@ -130,6 +136,18 @@ func (r *room) attend() {
 	for _, e := range effects {
 		r.perform(e)
 	}
+	for _, fn := range todo {
+		fn()
+	}
+}
+
+// later runs fn on the space's goroutine, in turn, and does not wait for that.
+// Where the space has ended it never runs.
+func (r *room) later(fn func()) {
+	r.mu.Lock()
+	r.todo = append(r.todo, fn)
+	r.mu.Unlock()
+	r.signal()
 }
 
 // effect is one that became due with the envelope at seq.
@@ -139,6 +157,10 @@ type effect struct {
 }
 
 func (r *room) perform(e effect) {
+	if e.Type == space.Redact {
+		r.redact(e.ID)
+		return
+	}
 	for _, c := range r.conns[e.Participant] {
 		switch e.Type {
 		case space.Rewelcome:

@@ -122,7 +122,14 @@ func (r *room) finish(ctx context.Context) error {
 			return
 		}
 		r.countFloods(r.now().Add(time.Minute)) // all seconds are over
-		r.whenDurable(func(err error) { done <- err })
+		settle := func(error) {                 // without a checkpoint a start only takes longer
+			r.later(func() { r.whenDurable(func(err error) { done <- err }) })
+		}
+		if r.saver.unsaved >= checkpointAtEnd {
+			r.save(settle)
+		} else {
+			settle(nil)
+		}
 	})
 	if err != nil {
 		return err

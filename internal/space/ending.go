@@ -85,6 +85,7 @@ const (
 	noticeProposalExpired = "proposal_expired"
 	noticeGrantExpired    = "grant_expired"
 	noticeGrantLapsed     = "grant_lapsed" // its grantor may no longer give it, by the configuration
+	noticeRedactionFailed = "redaction_failed"
 )
 
 // NextExpiry is when [State.Expired] next has something to say; zero is never.
@@ -147,6 +148,8 @@ func (s *State) applyNotice(e *parley.Envelope) []Effect {
 			}
 		case noticeGrantExpired, noticeGrantLapsed:
 			return s.endGrant(id)
+		case noticeRedactionFailed:
+			s.Redacted(id)
 		}
 	}
 	return nil

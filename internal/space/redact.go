@@ -3,6 +3,7 @@ package space
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/parleyhq/parley"
 )
@@ -79,6 +80,14 @@ func (b *proposalBook) forget(p *proposal, id string) {
 // Redacting are the ids whose redaction was ordered and is not known to be
 // done.
 func (s *State) Redacting() []string { return slices.Clone(s.redacting) }
+
+// RedactionFailed makes the notice that an order to redact could not be carried
+// out.
+func (s *State) RedactionFailed(id string, why *parley.Error, now time.Time) *parley.Envelope {
+	b := appendString([]byte(`{"event":"`+noticeRedactionFailed+`","id":`), id)
+	b = appendString(append(b, `,"reason":`...), why.Error())
+	return s.system(parley.KindNotice, now, append(b, '}'), id)
+}
 
 // Redacted notes that a redaction was carried out, or turned out to be
 // impossible.

@@ -83,7 +83,7 @@ type savedID struct {
 	ID     string   `json:"id"`
 	Seq    uint64   `json:"seq"`
 	Digest [16]byte `json:"digest"`
-	Fixed  bool     `json:"fixed,omitempty"`
+	Fixed  bool     `json:"fixed,omitzero"`
 }
 
 type savedContext struct {
