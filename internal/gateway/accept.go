@@ -1,13 +1,10 @@
 package gateway
 
 import (
-	"bufio"
-	"context"
-	"net"
+	"crypto/sha1"
+	"encoding/base64"
 	"net/http"
 	"strings"
-
-	"github.com/coder/websocket"
 
 	"github.com/parleyhq/parley"
 )
@@ -49,8 +46,7 @@ func (r *room) serve(w http.ResponseWriter, req *http.Request, id string, j join
 		return nil // answered by whoever refused it
 	}
 	r.metrics.open()
-	go c.write()
-	go c.read()
+	c.start()
 	return nil
 }
 
@@ -62,24 +58,25 @@ func (r *room) newConn(id string, j join) *conn {
 	return c
 }
 
-// accept makes a WebSocket of the request. Compression is off: it would cost
-// every connection a window, and every frame a compression for each.
+// accept makes a WebSocket of the request, which checkUpgrade has let pass, and
+// takes its socket over from the HTTP server. No extension is agreed on:
+// compression would cost every connection a window, and every frame a
+// compression for each.
 func (c *conn) accept(w http.ResponseWriter, req *http.Request) error {
-	hijack := &hijacker{ResponseWriter: w, heard: c.touch}
-	ws, err := websocket.Accept(hijack, req, &websocket.AcceptOptions{
-		InsecureSkipVerify: true, // the token says who it is; checkBrowser says it for cookies
-		CompressionMode:    websocket.CompressionDisabled,
-		OnPingReceived: func(_ context.Context, payload []byte) bool {
-			c.pong(payload)
-			return false // the writer answers, in turn
-		},
-	})
+	h := w.Header()
+	h.Set("Upgrade", "websocket")
+	h.Set("Connection", "Upgrade")
+	h.Set("Sec-WebSocket-Accept", acceptKey(req.Header.Get("Sec-WebSocket-Key")))
+	w.WriteHeader(http.StatusSwitchingProtocols)
+	nc, rw, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		return err
 	}
-	ws.SetReadLimit(-1) // read.go skips what is too large, and goes on
+	early, _ := rw.Reader.Peek(rw.Reader.Buffered()) // is buffered, so cannot fail
+	sock := newSocket(nc, early, c.touch)
+	c.in = inbound{from: sock, control: c.heed, head: frameHeader{final: true}}
 	c.mu.Lock()
-	c.ws, c.sock = ws, hijack.sock
+	c.sock = sock
 	how := c.closing
 	c.mu.Unlock()
 	if how != nil {
@@ -88,27 +85,10 @@ func (c *conn) accept(w http.ResponseWriter, req *http.Request) error {
 	return nil
 }
 
-// hijacker takes the connection over from the HTTP server: it keeps the socket,
-// and gives the library small buffers in place of the server's.
-type hijacker struct {
-	http.ResponseWriter
-	heard func()
-	sock  *socket
-}
-
-func (h *hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	nc, rw, err := http.NewResponseController(h.ResponseWriter).Hijack()
-	if err != nil {
-		return nil, nil, err
-	}
-	h.sock = &socket{Conn: nc, heard: h.heard}
-	if n := rw.Reader.Buffered(); n > 0 {
-		early, _ := rw.Reader.Peek(n) // is buffered, so cannot fail
-		h.sock.early = append([]byte(nil), early...)
-	}
-	// The library writes control frames only: one fits, so that it flushes it
-	// with a single Write.
-	return h.sock, bufio.NewReadWriter(bufio.NewReaderSize(h.sock, readBuffer), bufio.NewWriterSize(h.sock, 160)), nil
+// acceptKey is the answer to a client's key (RFC 6455, section 4.2.2).
+func acceptKey(key string) string {
+	sum := sha1.Sum([]byte(strings.TrimSpace(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"))
+	return base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // checkUpgrade refuses what is no WebSocket handshake, so that it is answered
@@ -121,8 +101,12 @@ func checkUpgrade(req *http.Request) error {
 	if req.Header.Get("Sec-WebSocket-Version") != "13" {
 		return parley.Errorf(parley.InvalidArgument, "the WebSocket version is not 13")
 	}
-	if req.Header.Get("Sec-WebSocket-Key") == "" {
-		return parley.Errorf(parley.InvalidArgument, "the handshake has no Sec-WebSocket-Key")
+	keys := req.Header.Values("Sec-WebSocket-Key")
+	if len(keys) != 1 {
+		return parley.Errorf(parley.InvalidArgument, "the handshake has %d Sec-WebSocket-Key, not one", len(keys))
+	}
+	if key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(keys[0])); err != nil || len(key) != 16 {
+		return parley.Errorf(parley.InvalidArgument, "the handshake's Sec-WebSocket-Key is not 16 bytes in base64")
 	}
 	return nil
 }

@@ -2,33 +2,37 @@ package gateway
 
 import (
 	"strings"
+	"time"
 	"unicode/utf8"
-
-	"github.com/coder/websocket"
 )
 
 // The codes that a connection is closed with (section 5 of the contract).
-// Beside them only what RFC 6455 itself demands, as 1002.
+// Beside them only what RFC 6455 itself demands: 1002.
 const (
-	statusGoingAway = websocket.StatusGoingAway
-	statusBinary    = websocket.StatusUnsupportedData
-	statusNotUTF8   = websocket.StatusInvalidFramePayloadData
-	statusRemoved   = websocket.StatusCode(4003)
-	statusTooSlow   = websocket.StatusCode(4008)
-	statusReplaced  = websocket.StatusCode(4009)
-	statusFlooding  = websocket.StatusCode(4029)
+	statusGoingAway = 1001
+	statusProtocol  = 1002
+	statusBinary    = 1003
+	statusNotUTF8   = 1007
+	statusRemoved   = 4003
+	statusTooSlow   = 4008
+	statusReplaced  = 4009
+	statusFlooding  = 4029
 )
 
 // closing says how a connection ends.
 type closing struct {
-	code   websocket.StatusCode // 0 closes without a word
+	code   int // 0 closes without a word
 	reason string
+	answer bool   // to the other side's close frame, whose code it is; 0 is none
 	upTo   uint64 // what is sent first: everything up to this seq; 0 sends nothing more
 	drain  bool   // answers that wait are sent first
 	since  int64  // when it began, in ticks; set by close
 }
 
-const maxCloseReason = 123 // bytes
+const maxCloseReason = maxControl - 2 // bytes
+
+// silent reports whether the connection ends without a word.
+func (how *closing) silent() bool { return how.code == 0 && !how.answer }
 
 // close ends a connection, once its writer has sent what closing says. Only
 // the first call counts. It never waits.
@@ -44,7 +48,7 @@ func (c *conn) close(how closing) {
 	if !first {
 		return
 	}
-	if how.code == 0 {
+	if how.silent() {
 		c.breakOff()
 	} else {
 		c.deadline(closeWithin)
@@ -62,10 +66,10 @@ func (c *conn) overdue(now int64) bool {
 
 // closeCode is what the connection was closed with; 0 where its other side was
 // first.
-func (c *conn) closeCode() websocket.StatusCode {
+func (c *conn) closeCode() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closing == nil {
+	if c.closing == nil || c.closing.answer {
 		return 0
 	}
 	return c.closing.code
@@ -82,24 +86,25 @@ func (c *conn) breakOff() {
 	}
 }
 
-// finish ends the WebSocket: with a handshake where there is something to say,
-// which takes at most ten seconds.
+// finish says how the connection ends, and gives the other side a while to say
+// so too.
 func (c *conn) finish() {
 	c.room.frames.leave(c.cur)
+	c.ending.Store(true)
 	c.mu.Lock()
 	how := c.closing
 	broken := c.broken
 	c.mu.Unlock()
-	if how == nil || how.code == 0 || broken {
-		_ = c.ws.CloseNow() // only says that it is closed
+	if how == nil || how.silent() || broken {
+		_ = c.sock.Close() // it may be closed already
 		return
 	}
 	c.deadline(closeWithin)
-	if left := c.leftover(); left != nil && !c.put(left, 0) {
-		_ = c.ws.CloseNow()
+	if !c.put(appendCloseFrame(c.leftover(), how.code, how.reason), 0) || how.answer {
+		_ = c.sock.Close()
 		return
 	}
-	_ = c.ws.Close(how.code, how.reason) // the other side may be gone, or silent
+	_ = c.sock.SetReadDeadline(time.Now().Add(closeWithin)) // fails only where it is closed
 }
 
 // leftover is the answers that a writer that failed has not sent.

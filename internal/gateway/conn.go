@@ -1,38 +1,51 @@
 package gateway
 
 import (
-	"net"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
 )
 
 // conn is one connection of a participant. Its reader (read.go) hands envelopes
-// to the space; its writer (write.go) is the only one that writes frames.
+// to the space; its writer (write.go), which is there only while there is
+// something to write, is the only one that writes to the socket.
 type conn struct {
 	// Set before it starts.
 	room *room
 	id   string // the participant
 	join join
-	ws   *websocket.Conn
-	sock net.Conn // what ws runs on
+	sock *socket
 	cur  *cursor
-	done chan struct{} // closed when the writer has ended
+	done chan struct{} // closed when the writer has ended for good
 
-	begun bool // owned by the writer: the cursor has a place
-	gap   bool // owned by the space: the position that it had is not kept
+	// Owned by the reader.
+	in      inbound
+	gone    bool // the other side has sent its close frame
+	garbled bool // what it sends cannot be taken apart
+
+	// Owned by the writer.
+	begun  bool  // the cursor has a place
+	second int64 // when parks were counted, in ticks
+	parks  int   // in that second
+	busy   bool  // it parked often in the second before
+
+	gap bool // owned by the space: the position that it had is not kept
 
 	// For the sweeper: in ticks of the gateway's clock, see sweep.go.
 	heard    atomic.Int64 // when a byte came in last
-	writing  atomic.Int64 // since when a write has been going on; 0 for none
 	arriving atomic.Int64 // since when a message has been coming in; 0 for none
-	pinged   int64        // owned by the sweeper
-	lagging  bool         // owned by the sweeper: lagged at its last round
+	writing  atomic.Bool  // a write is going on
+	lingers  atomic.Bool  // the writer is there although it has nothing to do
+	ending   atomic.Bool  // the close frame is about to be sent
+
+	// Owned by the sweeper.
+	pinged  int64  // when
+	lagging bool   // lagged at its last round
+	stuck   int64  // since when fewer than slowest bytes were taken; 0 for not
+	taken   uint64 // bytes that had been taken then
 
 	mu       sync.Mutex
 	private  []answer
@@ -158,29 +171,6 @@ func (c *conn) now() int64 { return max(1, c.room.g.tick.Load()) }
 
 // touch notes that a byte came in.
 func (c *conn) touch() { c.heard.Store(c.room.g.tick.Load()) }
-
-// socket is the net.Conn below a connection: it serves what the HTTP server
-// had read already, and notes that the other side lives.
-type socket struct {
-	net.Conn
-	early []byte
-	heard func()
-}
-
-func (s *socket) Read(p []byte) (int, error) {
-	if len(s.early) > 0 {
-		n := copy(p, s.early)
-		if s.early = s.early[n:]; len(s.early) == 0 {
-			s.early = nil
-		}
-		return n, nil
-	}
-	n, err := s.Conn.Read(p)
-	if n > 0 && s.heard != nil {
-		s.heard()
-	}
-	return n, err
-}
 
 // deadline lets writes that go on fail by then.
 func (c *conn) deadline(within time.Duration) {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/parleyhq/parley/internal/space"
 )
@@ -17,6 +18,8 @@ type cursor struct {
 	key      string        // of the group of those who want the same
 	settings space.Settings
 	wake     chan struct{} // has room for one
+	writer   func()        // serves whoever waits for wake; nil where somebody always waits
+	unserved atomic.Bool   // there is no writer: to be started by whoever rouses
 
 	// Guarded by the log's mu.
 	next    uint64 // the seq to read next
@@ -38,11 +41,36 @@ func newCursor(me string, set space.Settings) *cursor {
 	return c
 }
 
-// rouse makes whoever waits for wake look again.
+// rouse makes whoever waits for wake look again, and starts a writer where
+// nobody waits.
 func (c *cursor) rouse() {
 	select {
 	case c.wake <- struct{}{}:
 	default:
+	}
+	if c.unserved.Load() && c.unserved.CompareAndSwap(true, false) {
+		go c.writer()
+	}
+}
+
+// settle forgets that the cursor was roused: whoever calls it looks now.
+func (c *cursor) settle() {
+	select {
+	case <-c.wake:
+	default:
+	}
+}
+
+// abandon leaves the cursor without a writer. It reports false where it was
+// roused meanwhile: then the caller has to look again. Of a writer and somebody
+// who rouses one at least sees the other, since each shows itself first.
+func (c *cursor) abandon() bool {
+	c.unserved.Store(true)
+	select {
+	case <-c.wake:
+		return !c.unserved.CompareAndSwap(true, false) // else another one has been started
+	default:
+		return true
 	}
 }
 

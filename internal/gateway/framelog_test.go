@@ -12,24 +12,6 @@ import (
 	"github.com/parleyhq/parley/internal/space"
 )
 
-func TestFrameHeader(t *testing.T) {
-	for _, tc := range []struct {
-		payload int
-		want    []byte
-	}{
-		{0, []byte{0x81, 0}},
-		{125, []byte{0x81, 125}},
-		{126, []byte{0x81, 126, 0, 126}},
-		{65535, []byte{0x81, 126, 0xff, 0xff}},
-		{65536, []byte{0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0}},
-	} {
-		got := appendFrameHeader(nil, opText, tc.payload)
-		if !slices.Equal(got, tc.want) || len(got) != frameHeaderSize(tc.payload) {
-			t.Errorf("%d: % x, want % x", tc.payload, got, tc.want)
-		}
-	}
-}
-
 func TestFrameSize(t *testing.T) {
 	for _, seq := range []uint64{0, 1, 9, 10, 99, 100, 18446744073709551615} {
 		for _, n := range []int{2, 100, 118, 65530} {

@@ -1,23 +1,22 @@
 package gateway
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"io"
 	"unicode/utf8"
 
-	"github.com/coder/websocket"
-
 	"github.com/parleyhq/parley"
 )
+
+// errPeerCloses says that the other side has sent its close frame.
+var errPeerCloses = errors.New("the other side closes")
 
 // read is a connection's reader. It owns the connection: it lets the space
 // know when reader and writer have ended.
 func (c *conn) read() {
 	defer c.room.leave(c)
-	defer func() { <-c.done; c.room.metrics.close(int(c.closeCode())) }()
-	defer c.close(closing{})
+	defer func() { c.end(); c.room.metrics.close(c.closeCode()) }()
 	defer c.survive("reader")
 	for c.readOne() {
 	}
@@ -26,26 +25,40 @@ func (c *conn) read() {
 // readOne reads a message and hands it to the space, waiting while that is
 // busy. It reports false where the connection is over or about to be.
 func (c *conn) readOne() bool {
-	typ, r, err := c.ws.Reader(context.Background())
-	if err != nil {
-		return false
+	if err := c.in.wait(); err != nil {
+		return c.lost(err)
 	}
-	if typ != websocket.MessageText {
+	c.arriving.Store(c.now())
+	op, err := c.in.next()
+	switch {
+	case err != nil:
+		return c.lost(err)
+	case op == opBinary:
 		c.close(closing{code: statusBinary, reason: "envelopes are text frames"})
 		return false
+	case op == opText:
+		return c.readText()
 	}
+	c.arriving.Store(0)
+	return true
+}
+
+// readText reads the message that has begun.
+func (c *conn) readText() bool {
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	limit := c.room.limits.EnvelopeBytes
-	c.arriving.Store(c.now())
-	*buf, err = readUpTo(r, (*buf)[:0], limit+1)
+	var err error
+	*buf, err = readUpTo(&c.in, (*buf)[:0], limit+1)
 	if len(*buf) <= limit {
 		c.arriving.Store(0)
 	}
 	switch {
 	case len(*buf) > limit:
-		return c.skip(r, *buf)
+		return c.skip(&c.in, *buf)
 	case err != nil:
+		return c.lost(err)
+	case c.ending.Load():
 		return false
 	}
 	s := c.room.parse(c.id, c, *buf)
@@ -57,6 +70,59 @@ func (c *conn) readOne() bool {
 		c.close(closing{code: statusNotUTF8, reason: "the frame is not UTF-8"})
 	}
 	return !notText
+}
+
+// lost ends the connection from which nothing more can be read.
+func (c *conn) lost(err error) bool {
+	wrong, ok := errors.AsType[protocolError](err)
+	switch {
+	case ok:
+		c.garbled = true
+		c.close(closing{code: statusProtocol, reason: string(wrong)})
+	case errors.Is(err, errPeerCloses):
+	default:
+		c.close(closing{})
+	}
+	return false
+}
+
+// heed deals with a control frame.
+func (c *conn) heed(op byte, payload []byte) error {
+	switch op {
+	case opPing:
+		c.pong(payload)
+	case opClose:
+		code, err := closeFrameCode(payload)
+		if err != nil {
+			return err
+		}
+		c.gone = true
+		c.close(closing{code: code, answer: true})
+		return errPeerCloses
+	}
+	return nil
+}
+
+// end waits for the writer, and reads on until the other side has closed as
+// well: what is closed with something unread is lost to it, our close frame
+// too. The writer sees to it that this does not take long.
+func (c *conn) end() {
+	c.close(closing{})
+	for err := error(nil); err == nil && !c.gone && !c.garbled; {
+		if err = c.in.skip(); err == nil {
+			_, err = c.in.next()
+		}
+		if _, ok := errors.AsType[protocolError](err); ok {
+			c.garbled = true
+		}
+	}
+	for err := error(nil); err == nil && c.garbled; {
+		c.in.release()
+		err = c.in.wait()
+	}
+	<-c.done
+	_ = c.sock.Close() // the writer may have closed it
+	c.in.release()
 }
 
 // readUpTo reads all of r, but at most n bytes.
@@ -89,7 +155,7 @@ func (c *conn) skip(r io.Reader, head []byte) bool {
 	h.Sum(s.digest[:0])
 	whole := errors.Is(err, io.EOF)
 	if err != nil && !whole {
-		return false
+		return c.lost(err)
 	}
 	if !c.room.submit(s) {
 		return false

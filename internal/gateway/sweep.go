@@ -38,12 +38,15 @@ func (r *room) everyConn(list []*conn) []*conn {
 
 // inspect is what the sweeper does with one connection.
 func (c *conn) inspect(now int64) {
-	since, arriving := c.writing.Load(), c.arriving.Load()
+	arriving := c.arriving.Load()
+	if c.lingers.Load() {
+		c.cur.rouse() // so that its writer ends if it is not needed
+	}
 	switch {
 	case c.overdue(now):
 		c.breakOff()
 		c.cur.rouse()
-	case since > 0 && now-since >= stalledFor:
+	case c.stalled(now):
 		c.close(closing{code: statusTooSlow, reason: "nothing is read: resume"})
 	case arriving > 0 && now-arriving >= arriveWithin:
 		c.close(closing{code: statusTooSlow, reason: "a message does not come to its end: resume"})
@@ -55,6 +58,24 @@ func (c *conn) inspect(now int64) {
 		c.pinged = now
 		c.ping()
 	}
+}
+
+// slowest is how many bytes a connection has to take in stalledFor, where so
+// many wait for it.
+const slowest = 16 << 10
+
+// stalled reports whether the connection has something to take and has taken
+// next to nothing for too long. It may be slow: how far it may fall behind is
+// another limit. But who reads a byte now and then keeps its writer for nothing.
+func (c *conn) stalled(now int64) bool {
+	if !c.writing.Load() {
+		c.stuck = 0
+		return false
+	}
+	if taken := c.sock.taken(); c.stuck == 0 || int64(taken-c.taken) >= slowest {
+		c.stuck, c.taken = now, taken
+	}
+	return now-c.stuck >= stalledFor
 }
 
 // lags reports whether the connection is over a limit for the second round in

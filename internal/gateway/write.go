@@ -7,49 +7,103 @@ import (
 	"github.com/parleyhq/parley"
 )
 
-// write is a connection's writer. Its answers go first, then one run of frames
-// after the other, each in one system call.
-func (c *conn) write() {
-	defer close(c.done)
-	defer c.finish()
-	defer c.survive("writer")
-	for {
-		frames, stop, end := c.pending()
-		if frames != nil {
-			if !c.put(frames, 0) {
-				return
-			}
-			continue
-		}
-		if end {
-			return
-		}
-		if !c.advance(stop) {
-			return
-		}
-	}
+// start starts the connection's goroutines, once it has a socket.
+func (c *conn) start() {
+	c.cur.writer = c.write
+	go c.write()
+	go c.read()
 }
 
-// advance sends the frames that come next, or waits. It reports false where
-// the connection is over.
-func (c *conn) advance(stop uint64) bool {
-	if stop == 0 { // not welcomed yet
-		<-c.cur.wake
-		return true
+// write is a connection's writer, for as long as there is something to write.
+// When nothing is it ends, so that who only waits has no goroutine for it;
+// whoever rouses the cursor starts another one. Only one is there at a time.
+func (c *conn) write() {
+	c.cur.settle()
+	if c.writeAll() == idle {
+		return
 	}
-	if !c.begun {
-		return c.begin()
+	c.finish()
+	close(c.done)
+}
+
+// progress says how a writer goes on.
+type progress int
+
+const (
+	more progress = iota // there may be more to write
+	idle                 // there is not, until somebody rouses the cursor
+	over                 // there never will be
+)
+
+// writeAll writes until nothing is left to be written. Answers go first, then
+// one run of frames after the other, each in one system call.
+func (c *conn) writeAll() (how progress) {
+	defer c.survive("writer")
+	for how == more {
+		if how = c.writeSome(); how == idle {
+			how = c.park()
+		}
+	}
+	return how
+}
+
+func (c *conn) writeSome() progress {
+	frames, stop, end := c.pending()
+	switch {
+	case frames != nil:
+		return moreIf(c.put(frames, 0))
+	case end:
+		return over
+	case stop == 0: // not welcomed yet
+		return idle
+	case !c.begun:
+		return moreIf(c.begin())
 	}
 	span, found := c.room.frames.take(c.cur, stop)
 	switch found {
 	case parked:
-		<-c.cur.wake
+		return idle
 	case behind:
-		return c.catchUp(stop)
+		return moreIf(c.catchUp(stop))
 	case ready:
-		return c.putSpan(span)
+		return moreIf(c.putSpan(span))
 	}
-	return true
+	return more
+}
+
+func moreIf(ok bool) progress {
+	if ok {
+		return more
+	}
+	return over
+}
+
+// lingerAbove is how many wake-ups in a second keep a writer.
+const lingerAbove = 4
+
+// park waits while nothing is to be written. A writer that is woken often
+// stays, since to start one costs more than to wake it; any other ends.
+func (c *conn) park() progress {
+	if c.staysBusy() {
+		c.lingers.Store(true)
+		<-c.cur.wake
+		c.lingers.Store(false)
+		return more
+	}
+	if c.cur.abandon() {
+		return idle
+	}
+	return more
+}
+
+// staysBusy counts how often the writer parks, second by second.
+func (c *conn) staysBusy() bool {
+	if now := c.now(); now != c.second {
+		c.busy = c.parks > lingerAbove && now == c.second+1
+		c.second, c.parks = now, 0
+	}
+	c.parks++
+	return c.busy || c.parks > lingerAbove
 }
 
 // pending returns what has to be sent before any more frames, or up to which
@@ -123,12 +177,12 @@ func (c *conn) putSpan(s span) bool {
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// put writes whole frames with one Write, and reports whether that worked.
-// Writes of a net.Conn do not interleave, so neither do frames.
+// put writes whole frames, with one system call where the socket has room for
+// them, and reports whether that worked.
 func (c *conn) put(frames []byte, delivered int) bool {
-	c.writing.Store(c.now())
+	c.writing.Store(true)
 	_, err := c.sock.Write(frames)
-	c.writing.Store(0)
+	c.writing.Store(false)
 	if err != nil {
 		c.close(closing{})
 		return false
