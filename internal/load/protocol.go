@@ -64,6 +64,9 @@ type Feed struct {
 	// it back. Messages in it are answers: one for each message sent, with its
 	// stamp, where a protocol acknowledges, else none. Conn is written to.
 	Stream
+
+	// Check, which may be nil, says of an answer what the server refused.
+	Check func(answer []byte) error
 }
 
 // What senders of Parley send.
