@@ -98,7 +98,7 @@ func (g *gatewayRecord) untilRedacted(ctx context.Context, id string, seq uint64
 		if err != nil {
 			return err
 		}
-		if string(parley.Member(parley.Member(wire, "payload"), "redacted")) == "true" {
+		if isRedacted(parley.Member(wire, "payload")) {
 			return nil
 		}
 		notices, err := listed(ctx, g, query{after: seq, kinds: []string{parley.KindNotice}, correlation: id, limit: 10})

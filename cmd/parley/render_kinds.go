@@ -33,6 +33,8 @@ func (r *renderer) line(e *parley.Envelope) line {
 		r.grant(&l, e, k.Type)
 	case parley.KindKick:
 		l.text = "removes " + r.paint.name(member(e.Payload, "participant")) + r.reasons(e.Payload, "reason")
+	case parley.KindRedact:
+		l.text = r.paint.bad("redacts ") + r.ref(member(e.Payload, "id")) + r.reasons(e.Payload, "reason")
 	default:
 		r.other(&l, e)
 	}
@@ -49,6 +51,9 @@ func (r *renderer) chat(l *line, e *parley.Envelope) {
 	}
 	lines := cleanLines(text)
 	l.text, l.more = lines[0], lines[1:]
+	if isRedacted(e.Payload) {
+		l.text = r.paint.dim("[redacted]")
+	}
 	if len(e.Correlation.IDs) > 0 {
 		l.text = r.paint.dim("(on "+r.refs(e.Correlation.IDs)+") ") + l.text
 	}
@@ -142,6 +147,10 @@ func (r *renderer) notice(l *line, e *parley.Envelope) {
 		l.text = r.paint.note("· the proposal " + on + " has expired")
 	case "grant_expired":
 		l.text = r.paint.note("· the grant " + on + " has expired")
+	case "grant_lapsed":
+		l.text = r.paint.note("· the grant " + on + " has ended: its grantor may no longer give it")
+	case "redaction_failed":
+		l.text = r.paint.bad("· "+on+" could not be redacted") + r.reasons(e.Payload, "reason")
 	default:
 		l.text = r.paint.note("· notice: " + r.cut(clean(compact(e.Payload)), wide))
 	}
@@ -178,6 +187,11 @@ func (r *renderer) other(l *line, e *parley.Envelope) {
 	} else if len(e.Payload) > 0 {
 		l.text += ": " + r.cut(clean(compact(e.Payload)), wide)
 	}
+}
+
+// isRedacted reports whether a payload is what redaction leaves.
+func isRedacted(payload jsontext.Value) bool {
+	return string(parley.Member(payload, "redacted")) == "true"
 }
 
 // reasons are the named members, after a dash each.
