@@ -6,12 +6,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"time"
+
+	"github.com/parleyhq/parley"
 )
 
 // crew is a run's workers, and the board that they share.
@@ -120,9 +121,13 @@ func (c *crew) start(j job) (*hand, error) {
 	if err != nil {
 		return nil, err
 	}
+	command := c.command
+	if j.Role == roleJoin {
+		command = lowly(command)
+	}
 	h := &hand{
 		role:  j.Role,
-		cmd:   exec.Command(c.command[0], c.command[1:]...),
+		cmd:   exec.Command(command[0], command[1:]...),
 		ready: make(chan struct{}), done: make(chan struct{}), ended: make(chan struct{}),
 	}
 	h.cmd.Stderr = &h.said
@@ -140,6 +145,17 @@ func (c *crew) start(j job) (*hand, error) {
 	go c.listen(h, out)
 	_, err = h.in.Write(append(text, '\n'))
 	return h, err
+}
+
+// lowly is a command that leaves the processor to others, where that can be
+// said: many who join at once would sit at machines of their own, and not take
+// from the server what it needs to serve the rest.
+func lowly(command []string) []string {
+	nice, err := exec.LookPath("nice")
+	if err != nil {
+		return command
+	}
+	return append([]string{nice, "-n", "19"}, command...)
 }
 
 // listen hears what a worker says until it ends. One that ends without a result
@@ -167,9 +183,9 @@ func (c *crew) listen(h *hand, out io.Reader) {
 	err := h.cmd.Wait()
 	switch {
 	case said != "":
-		c.fail(errors.New(said))
+		c.fail(parley.Errorf(parley.Unavailable, "the load cannot go on: %s", said))
 	case h.result == nil:
-		c.fail(fmt.Errorf("a worker ended (%v): %.1000s", err, h.said.Bytes()))
+		c.fail(parley.Errorf(parley.Internal, "a worker ended (%v): %.1000s", err, h.said.Bytes()))
 	}
 }
 

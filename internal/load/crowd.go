@@ -34,8 +34,13 @@ type CrowdResult struct {
 	P99Ratio float64 `json:"live_p99_ratio"` // during, in multiples of quiet
 	Lost     uint64  `json:"lost"`
 	Errors   uint64  `json:"errors"`
-	First    string  `json:"first_error,omitempty"`
 	Server   Usage   `json:"server"` // while they joined
+
+	FirstError string `json:"first_error,omitempty"`
+
+	// CPU seconds of the server for a million of the messages that joiners
+	// waited for, with the live traffic meanwhile.
+	CPUSecondsPerMillion *float64 `json:"cpu_seconds_per_million_envelopes,omitempty"`
 }
 
 // Run runs the load.
@@ -101,7 +106,8 @@ func (d Crowd) result(n counted, all *found, lost uint64) *CrowdResult {
 		Joiners: d.Joiners, CompleteSeconds: n.seconds,
 		Welcomed: all.joined.Welcomed.latency(), Complete: all.joined.Complete.latency(),
 		Quiet: all.latencies[0].latency(), During: all.latencies[1].latency(),
-		Lost: lost, Errors: all.errors, First: all.first, Server: n.usage,
+		Lost: lost, Errors: all.errors, FirstError: all.first, Server: n.usage,
+		CPUSecondsPerMillion: n.usage.perMillion(uint64(d.Joiners) * uint64(d.Want)),
 	}
 	if r.Quiet.P99 > 0 {
 		r.P99Ratio = r.During.P99 / r.Quiet.P99

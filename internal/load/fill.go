@@ -52,3 +52,16 @@ func Fill(ctx context.Context, t Target, n int) error {
 	}
 	return parley.Errorf(parley.Unavailable, "%d of %d messages were taken: %v", answered, n, err)
 }
+
+// Visit opens a receiving connection, and closes it once it was welcomed.
+func Visit(ctx context.Context, t Target) error {
+	p := protocols[t.Protocol]
+	if p == nil {
+		return fmt.Errorf("there is no protocol %q", t.Protocol)
+	}
+	s, err := p.Receive(ctx, t, 0)
+	if err != nil {
+		return err
+	}
+	return s.Conn.Close()
+}
