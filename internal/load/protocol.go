@@ -17,7 +17,15 @@ type Protocol interface {
 }
 
 // protocols are those that a job may name.
-var protocols = map[string]Protocol{}
+var protocols = map[string]Protocol{
+	"floor":   floor{},
+	"mqtt":    mqtt{},
+	"nats":    nats{},
+	"nats-ws": nats{websocket: true},
+	"parley":  parleyProtocol{},
+	"redis":   redis{},
+	"ws":      broadcaster{},
+}
 
 // Target is the server that is spoken to. It is part of a job, so all of it is
 // JSON.

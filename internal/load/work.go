@@ -93,6 +93,7 @@ func Work(ctx context.Context, in io.Reader, out io.Writer) error {
 	}()
 	res, err := w.work()
 	if err != nil {
+		err = w.blame(err)
 		w.tell(line{Error: err.Error()})
 		return err
 	}
@@ -130,6 +131,16 @@ func (w *worker) tell(l line) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	_ = w.say.Encode(l) // where nobody reads any more, standard input has ended too
+}
+
+// blame adds what the server refused to what happened then.
+func (w *worker) blame(err error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.errors == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; before, %d messages were refused, the first because %s", err, w.errors, w.first)
 }
 
 // ready says that everybody is connected.
