@@ -43,7 +43,7 @@ do next.`,
 	root.PersistentFlags().Lookup("json").NoOptDefVal = "true"
 	root.AddCommand(
 		newUp(t), newJoin(t), newSend(t), newTail(t), newLog(t),
-		newTools(t), newToken(t), newCheck(t), newVersion(t),
+		newTools(t), newToken(t), newCheck(t), newBench(t), newVersion(t),
 	)
 	return root
 }

@@ -22,7 +22,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":         exits,
 		"start":         start,
-		"stop":          stop,
+		"stop":          stop, // a command of testscript itself comes first, and ends the script: write interrupt
+		"interrupt":     stop,
 		"crash":         crash,
 		"until":         until,
 		"capture":       capture,

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley/internal/load"
+)
+
+// mostParticipants is how many participants connections are spread over.
+const mostParticipants = 100
+
+// benchFanout says how many send to how many.
+type benchFanout struct {
+	benchFlags
+	receivers, senders int
+	workers            int
+	window             int
+	rate               float64
+}
+
+func newBenchFanout(t *terminal) *cobra.Command {
+	var b benchFanout
+	cmd := &cobra.Command{
+		Use:   "fanout",
+		Short: "Senders to receivers, every message to all of them",
+		Long: `Let senders send to receivers, every message to all of them. Without --rate they send as
+fast as everybody receives, with at most --window messages under way. With --rate they send
+at that rate, whatever becomes of it.`,
+		Example: `  parley bench fanout --receivers 200
+  parley bench fanout --receivers 20 --rate 2000 --json`,
+		Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return b.run(cmd.Context(), t) },
+	}
+	b.add(cmd)
+	f := cmd.Flags()
+	f.IntVar(&b.receivers, "receivers", 20, "how many receive")
+	f.IntVar(&b.senders, "senders", 1, "how many send")
+	f.IntVar(&b.workers, "workers", 2, "the processes that receivers are spread over")
+	f.IntVar(&b.window, "window", 1024, "messages that are sent and not received by all")
+	f.Float64Var(&b.rate, "rate", 0, "messages per `SECOND`, of all senders; 0 is as many as can be received")
+	return cmd
+}
+
+func (b *benchFanout) check() error {
+	if b.receivers < 1 || b.senders < 1 || b.workers < 1 || b.window < 1 || b.rate < 0 {
+		return usagef("there have to be receivers, senders, workers and a window")
+	}
+	return nil
+}
+
+func (b *benchFanout) run(ctx context.Context, t *terminal) error {
+	if err := b.check(); err != nil {
+		return err
+	}
+	s, err := b.open(ctx, t, benchNeed{participants: min(b.receivers, mostParticipants)})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	s.progress.say("connecting")
+	r, err := load.Fanout{
+		Setting: s.setting(), Receivers: b.receivers, Senders: b.senders, Workers: b.workers, Window: b.window, Rate: b.rate,
+	}.Run(ctx)
+	if err != nil {
+		return err
+	}
+	var rows benchRows
+	rows.add("deliveries", thousands(r.DeliveriesPerSecond), "per second")
+	rows.add("messages", thousands(r.MessagesPerSecond), "per second")
+	rows.server(r.Server, r.CPUSecondsPerMillion, "deliveries")
+	rows.latency("latency", r.Latency)
+	if r.Lost > 0 {
+		rows.add("lost", thousands(float64(r.Lost)), "deliveries")
+	}
+	rows.refused(r.Errors, r.FirstError)
+	settings := struct {
+		Receivers int     `json:"receivers"`
+		Senders   int     `json:"senders"`
+		Workers   int     `json:"workers"`
+		Bytes     int     `json:"envelope_bytes"`
+		Window    int     `json:"window,omitzero"`
+		Rate      float64 `json:"rate_per_second,omitzero"`
+		Sync      string  `json:"sync,omitempty"`
+	}{b.receivers, b.senders, b.workers, b.size, b.window, b.rate, s.sync()}
+	how := fmt.Sprintf("window %d", b.window)
+	if b.rate > 0 {
+		settings.Window = 0
+		how = thousands(b.rate) + " per second"
+	}
+	return s.report("fanout", settings, r, fmt.Sprintf("fanout: %s to %s, %d bytes, %s",
+		plural(b.senders, "sender", "senders"), plural(b.receivers, "receiver", "receivers"), b.size, how), rows)
+}
+
+// sync is that of the gateway's journal, where it is ours.
+func (s *benchSite) sync() string {
+	if s.gateway == nil {
+		return ""
+	}
+	return s.flags.sync
+}
