@@ -94,6 +94,9 @@ func talk(t *testing.T, j *Journal, space string, first int) journal.Log {
 	say("ann", "agent", parley.KindRevoke, `{"recipient":"agent","grant_id":"`+grant+`"}`, nil)
 	say("ann", "", "chat", `{"text":"the password is swordfish"}`, nil)
 	say("agent", "files", "mcp/proposal:tools/call:delete_file", `{"method":"tools/call","params":{"name":"delete_file"}}`, nil)
+	if first > 0 {
+		say("ann", "", parley.KindRedact, `{"id":"`+talkID(13)+`","reason":"a secret"}`, nil)
+	}
 	sink.WaitDurable(n - first)
 	return l
 }
@@ -129,13 +132,13 @@ func checkFixture(t *testing.T, path string, heads map[string]journal.Head, appe
 		must(t, err)
 		audit, err := journal.Verify(t.Context(), space, l, head)
 		must(t, err)
-		talks, wantEpochs := uint64(1), 1+int(appended) // the other's second one is empty first
+		talks, more, wantEpochs := uint64(1), appended, 1+int(appended) // the other's second one is empty first
 		if space == "demo" {
-			talks, wantEpochs = 2, 2
+			talks, more, wantEpochs = 2, 1+appended, 2 // the order to redact
 		}
 		want := journal.Audit{
-			Space: space, Head: bounds(t, l).Head, Records: 14*talks + appended,
-			Envelopes: 11*talks + appended, Refusals: 3 * talks, Redacted: talks - 1,
+			Space: space, Head: bounds(t, l).Head, Records: 14*talks + more,
+			Envelopes: 11*talks + more, Refusals: 3 * talks, Redacted: talks - 1,
 		}
 		if audit != want {
 			t.Errorf("it holds %+v\n     want %+v", audit, want)
