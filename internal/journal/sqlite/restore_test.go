@@ -74,8 +74,10 @@ func TestRestore(t *testing.T) {
 
 // A journal of the first schema comes back as one of today's.
 func TestRestoreFixture(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "parley.db")
-	restored, err := Restore(t.Context(), "testdata/v1.db", path, RestoreOptions{})
+	dir := t.TempDir()
+	from, path := filepath.Join(dir, "v1.db"), filepath.Join(dir, "parley.db")
+	copyFile(t, "testdata/v1.db", from)
+	restored, err := Restore(t.Context(), from, path, RestoreOptions{})
 	must(t, err)
 	heads := keptHeads(t, "testdata/v1.head")
 	for _, a := range restored.Spaces {
