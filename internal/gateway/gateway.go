@@ -26,6 +26,7 @@ type Gateway struct {
 	tokens  map[TokenHash][]identity
 	readers chan struct{} // one for each connection that reads the journal
 	metrics *metrics
+	probe   probe
 	api     *api
 
 	tick    atomic.Int64 // seconds that the sweeper has counted
@@ -58,6 +59,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		tokens:  make(map[TokenHash][]identity),
 		readers: make(chan struct{}, journalReads),
 		metrics: newMetrics(),
+		probe:   probe{turn: make(chan struct{}, 1)},
 		over:    make(chan struct{}),
 	}
 	guard, err := newOriginGuard(opts.Hosts, opts.Origins)
@@ -65,7 +67,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		return nil, err
 	}
 	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: make(readSlots, apiReads)}
-	g.metrics.watchDisk(opts.Journal)
+	g.metrics.watchJournal(g)
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, s := range opts.Spaces {
 		if s.Rules.Name == "" || g.rooms[s.Rules.Name] != nil {
@@ -190,20 +192,6 @@ func (g *Gateway) View(ctx context.Context, name string, fn func(*space.State)) 
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// Ready reports why envelopes cannot be taken now: unavailable where a journal
-// cannot be written or the gateway is shutting down; nil where they can.
-func (g *Gateway) Ready(ctx context.Context) error {
-	if g.closing.Load() {
-		return goingAway()
-	}
-	for _, name := range g.Spaces() {
-		if err := g.rooms[name].taking(ctx); err != nil {
-			return parley.Errorf(parley.Unavailable, "space %q: %s", name, asError(err).Message)
-		}
-	}
-	return nil
 }
 
 // Handler serves everything that the gateway offers over HTTP.

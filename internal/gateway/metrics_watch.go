@@ -104,9 +104,19 @@ type diskWatcher struct {
 	files, free, all *prometheus.Desc
 }
 
-// watchDisk adds what is known of the journal's files, if it has any.
-func (m *metrics) watchDisk(j journal.Journal) {
-	on, ok := j.(diskUser)
+// watchJournal adds what is known of the journal as a whole: whether the disk
+// takes a write, and of its files, if it has any.
+func (m *metrics) watchJournal(g *Gateway) {
+	m.gateway.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "parley_journal_writable",
+		Help: "Whether the journal takes a write, which is tried where nobody else has written just before.",
+	}, func() float64 {
+		if g.writable(context.Background()) != nil {
+			return 0
+		}
+		return 1
+	}))
+	on, ok := g.opts.Journal.(diskUser)
 	if !ok {
 		return
 	}
