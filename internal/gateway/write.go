@@ -137,17 +137,23 @@ func (c *conn) pending() (frames []byte, stop uint64, end bool) {
 
 // due takes out the answers whose place in the order has come.
 func (c *conn) due() (frames []byte) {
-	n := 0
-	for n < len(c.private) && (c.private[n].after == 0 || c.private[n].after < c.sent()) {
-		frame := c.private[n].frame
-		c.waiting -= len(frame)
-		if frames == nil {
-			frames = frame
-		} else {
-			frames = append(frames[:len(frames):len(frames)], frame...)
-		}
+	if len(c.private) == 0 {
+		return nil
+	}
+	n, size, sent := 0, 0, c.sent()
+	for n < len(c.private) && (c.private[n].after == 0 || c.private[n].after < sent) {
+		size += len(c.private[n].frame)
 		n++
 	}
+	if n == 1 {
+		frames = c.private[0].frame
+	} else if n > 1 {
+		frames = make([]byte, 0, size)
+		for _, a := range c.private[:n] {
+			frames = append(frames, a.frame...)
+		}
+	}
+	c.waiting -= size
 	if c.private = c.private[n:]; len(c.private) == 0 {
 		c.private = nil
 	}
