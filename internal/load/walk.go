@@ -98,13 +98,14 @@ func (w *walker) control(frame []byte) error {
 }
 
 // keep moves the beginning of a frame to the front, where the rest has room.
+// What the frame says of its length makes no room by itself.
 func (w *walker) keep(b []byte, size int) error {
-	if size > largestFrame || size == 0 && len(b) > largestFrame {
+	if max(size, len(b)) > largestFrame {
 		return fmt.Errorf("a frame of more than %d bytes", largestFrame)
 	}
 	into := w.buf
-	if size = max(size, len(b)+1); size > len(into) {
-		into = make([]byte, max(size, 2*len(w.buf)))
+	if len(b) == len(into) {
+		into = make([]byte, 2*len(into))
 	}
 	w.have = copy(into, b)
 	w.buf = into

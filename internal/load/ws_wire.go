@@ -62,7 +62,10 @@ func textNext(b []byte) (size, body int, err error) {
 	case wsFinal | wsPing, wsFinal | wsPong:
 		return size, -1, nil
 	case wsFinal | wsClose:
-		return 0, -1, closeError(b[payload:min(size, len(b))])
+		if size > len(b) { // why is still to come
+			return size, -1, nil
+		}
+		return 0, -1, closeError(b[payload:size])
 	}
 	return 0, -1, fmt.Errorf("websocket: a frame of type %x", b[0])
 }
