@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -43,7 +44,7 @@ func newCrew(ctx context.Context, command []string, counts int) (*crew, error) {
 	if len(command) == 0 {
 		return nil, errors.New("load: no command starts workers")
 	}
-	dir, err := os.MkdirTemp(boardDir(), "parley-bench-")
+	dir, err := os.MkdirTemp(boardDir(), boardName())
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +66,9 @@ func boardDir() string {
 	}
 	return ""
 }
+
+// boardName tells whose a board is that was left behind.
+func boardName() string { return fmt.Sprintf("parley-bench-%d-", os.Getpid()) }
 
 // close ends every worker, however far it has got.
 func (c *crew) close() {
