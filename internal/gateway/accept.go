@@ -1,10 +1,14 @@
 package gateway
 
 import (
+	"context"
 	"crypto/sha1"
 	"encoding/base64"
+	"net"
 	"net/http"
 	"strings"
+
+	"golang.org/x/time/rate"
 
 	"github.com/parleyhq/parley"
 )
@@ -120,4 +124,21 @@ func hasToken(h http.Header, name, token string) bool {
 		}
 	}
 	return false
+}
+
+// How fast connections are taken, so that a thousand who come at once do not
+// hold up those who are here. Who comes waits a fifth of a second then.
+const (
+	acceptRate  = 5_000 // a second
+	acceptBurst = 64
+)
+
+// paced is for the ConnContext of a server, which calls it between two
+// connections.
+func paced() func(context.Context, net.Conn) context.Context {
+	pace := rate.NewLimiter(acceptRate, acceptBurst)
+	return func(ctx context.Context, _ net.Conn) context.Context {
+		_ = pace.Wait(ctx) // who shuts down waits no longer than others
+		return ctx
+	}
 }

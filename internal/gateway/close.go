@@ -108,17 +108,15 @@ func (c *conn) finish() {
 }
 
 // leftover is the answers that a writer that failed has not sent.
-func (c *conn) leftover() (frames []byte) {
+func (c *conn) leftover() []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closing.drain || !c.welcomed {
 		return nil
 	}
-	for _, a := range c.private {
-		frames = append(frames, a.frame...)
-	}
+	waiting := c.private
 	c.private = nil
-	return frames
+	return c.assemble(nil, waiting)
 }
 
 // clip shortens a text to at most n bytes of whole characters.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 // conn is one connection of a participant. Its reader (read.go) hands envelopes
@@ -27,10 +28,12 @@ type conn struct {
 	garbled bool // what it sends cannot be taken apart
 
 	// Owned by the writer.
-	begun  bool  // the cursor has a place
-	second int64 // when parks were counted, in ticks
-	parks  int   // in that second
-	busy   bool  // it parked often in the second before
+	begun  bool   // the cursor has a place
+	live   bool   // it has been at the end once
+	held   func() // ends its turn; nil where it has none
+	second int64  // when parks were counted, in ticks
+	parks  int    // in that second
+	busy   bool   // it parked often in the second before
 
 	gap bool // owned by the space: the position that it had is not kept
 
@@ -63,23 +66,36 @@ type conn struct {
 // answer is a frame for this connection alone. It is sent once everything up
 // to after has been.
 type answer struct {
-	frame []byte
-	after uint64
+	frame   []byte         // finished
+	welcome *space.Welcome // in its stead: may be long, so that it is written when it is sent
+	after   uint64
 }
+
+// size is how many bytes it keeps waiting.
+func (a *answer) size() int {
+	if a.welcome != nil {
+		return welcomeSize
+	}
+	return len(a.frame)
+}
+
+// welcomeSize is what a welcome that waits counts for: what it speaks of is
+// shared with others.
+const welcomeSize = 1 << 10
 
 // send queues a frame for this connection alone, and has it sent.
 func (c *conn) send(frame []byte, after uint64) {
-	c.queue(frame, after)
+	c.queue(answer{frame: frame, after: after})
 	c.cur.rouse()
 }
 
-// queue queues a frame for this connection alone.
-func (c *conn) queue(frame []byte, after uint64) {
+// queue queues what is for this connection alone.
+func (c *conn) queue(a answer) {
 	c.mu.Lock()
-	full := c.waiting+len(frame) > maxPrivate && len(c.private) > 0
+	full := c.waiting+a.size() > maxPrivate && len(c.private) > 0
 	if !full {
-		c.private = append(c.private, answer{frame, after})
-		c.waiting += len(frame)
+		c.private = append(c.private, a)
+		c.waiting += a.size()
 	}
 	c.mu.Unlock()
 	if full {
@@ -89,18 +105,19 @@ func (c *conn) queue(frame []byte, after uint64) {
 
 // welcome queues a system/welcome that speaks of the space at seq. The first
 // one goes before anything else, later ones keep their place in the order.
-func (c *conn) welcome(frame []byte, seq uint64) {
+func (c *conn) welcome(w *space.Welcome, seq uint64) {
+	a := answer{welcome: w, after: seq}
 	c.mu.Lock()
 	first := !c.welcomed
 	if first {
 		c.welcomed, c.seq = true, seq
-		c.private = append([]answer{{frame: frame}}, c.private...)
-		c.waiting += len(frame)
+		a.after = 0
+		c.private = append([]answer{a}, c.private...)
+		c.waiting += a.size()
 	}
 	c.mu.Unlock()
 	if !first {
-		c.send(frame, seq)
-		return
+		c.queue(a)
 	}
 	c.cur.rouse()
 }
@@ -117,7 +134,7 @@ func (c *conn) admitted(r *journal.Record) *cursor {
 	if c.cur.matches(&h) {
 		return nil
 	}
-	c.queue(c.room.ackFrame(c.id, r), r.Seq)
+	c.queue(answer{frame: c.room.ackFrame(c.id, r), after: r.Seq})
 	return c.cur
 }
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,10 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,14 +31,14 @@ type crowd struct {
 	cmd *exec.Cmd
 }
 
-const crowdEnv = "PARLEY_TEST_CROWD" // ADDRESS CONNECTIONS PARTICIPANTS
+const crowdEnv = "PARLEY_TEST_CROWD" // ADDRESS CONNECTIONS PARTICIPANTS DIALERS QUERY
 
-// gather has another process open connections, and returns when all are
-// welcomed.
-func (h *harness) gather(connections, participants int) *crowd {
+// gather has another process open connections, so many at a time.
+func (h *harness) gather(connections, participants, dialers int, query string) *crowd {
 	h.t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestCrowd$", "-test.timeout=120s")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d", crowdEnv, strings.TrimPrefix(h.url, "http://"), connections, participants))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d %s",
+		crowdEnv, strings.TrimPrefix(h.url, "http://"), connections, participants, dialers, cmp.Or(query, "-")))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -51,9 +53,6 @@ func (h *harness) gather(connections, participants int) *crowd {
 	}
 	c := &crowd{in: in, out: bufio.NewScanner(out), cmd: cmd}
 	h.t.Cleanup(func() { c.leave() })
-	if !c.heard("welcomed") {
-		h.t.Fatal("the crowd did not come in")
-	}
 	return c
 }
 
@@ -72,51 +71,57 @@ func (c *crowd) leave() {
 	_ = c.cmd.Wait() // it may have been waited for
 }
 
-// TestCrowd is no test: it is the other process.
+// TestCrowd is no test: it is the other process. It says when all are welcomed,
+// and when all have received a mark.
 func TestCrowd(t *testing.T) {
-	var addr string
-	var connections, participants int
-	if n, _ := fmt.Sscanf(os.Getenv(crowdEnv), "%s %d %d", &addr, &connections, &participants); n != 3 {
+	var addr, query string
+	var connections, participants, dialers int
+	if n, _ := fmt.Sscanf(os.Getenv(crowdEnv), "%s %d %d %d %s", &addr, &connections, &participants, &dialers, &query); n != 5 {
 		t.Skip("only as a process of its own")
 	}
-	var marked atomic.Int64
-	for i := range connections {
-		nc, err := net.Dial("tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer nc.Close()
-		welcomed := make(chan bool, 1)
-		go attend(nc, fmt.Sprintf("p%d", i%participants), welcomed, &marked)
-		if !<-welcomed {
-			t.Fatalf("connection %d is not welcomed", i)
-		}
+	var welcomed, marked sync.WaitGroup
+	welcomed.Add(connections)
+	marked.Add(connections)
+	next := make(chan int)
+	for range dialers {
+		go func() {
+			for i := range next {
+				nc, err := net.Dial("tcp", addr)
+				if err != nil {
+					panic(err) // a goroutine cannot fail a test
+				}
+				in := make(chan bool)
+				go attend(nc, fmt.Sprintf("p%d", i%participants), query, in, &marked)
+				if !<-in {
+					panic("not welcomed")
+				}
+				welcomed.Done()
+			}
+		}()
 	}
-	fmt.Println("welcomed")
 	go func() {
-		for marked.Load() < int64(connections) {
-			time.Sleep(time.Millisecond)
+		for i := range connections {
+			next <- i
 		}
+		welcomed.Wait()
+		fmt.Println("welcomed")
+		marked.Wait()
 		fmt.Println("marked")
 	}()
-	_, _ = io.Copy(io.Discard, os.Stdin)
+	_, _ = io.Copy(io.Discard, os.Stdin) // until it is to end
+	os.Exit(0)
 }
 
 // attend upgrades a connection and reads, looking for the welcome and a mark.
-func attend(nc net.Conn, id string, welcomed chan<- bool, marked *atomic.Int64) {
-	fmt.Fprintf(nc, "GET /ws?topic=demo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer token-%s\r\n\r\n", id)
+func attend(nc net.Conn, id, query string, welcomed chan<- bool, marked *sync.WaitGroup) {
+	fmt.Fprintf(nc, "GET /ws?topic=demo&%s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer token-%s\r\n\r\n", query, id)
 	r := bufio.NewReaderSize(nc, 4<<10)
-	for _, sign := range []string{parley.KindWelcome, "end-mark"} {
-		err := readPast(r, sign)
-		if sign == parley.KindWelcome {
-			welcomed <- err == nil
-		}
-		if err != nil {
-			return
-		}
+	err := readPast(r, parley.KindWelcome)
+	welcomed <- err == nil
+	if err == nil && readPast(r, "end-mark") == nil {
+		marked.Done()
+		_, _ = io.Copy(io.Discard, r)
 	}
-	marked.Add(1)
-	_, _ = io.Copy(io.Discard, r)
 }
 
 // readPast reads until a quoted word went by.
@@ -144,6 +149,105 @@ func resident() int {
 	return pages * os.Getpagesize()
 }
 
+// live is traffic that goes on: one sends, so many times a second, and another
+// one's waits are noted.
+type live struct {
+	stop  chan struct{}
+	over  sync.WaitGroup
+	mu    sync.Mutex
+	waits []time.Duration
+}
+
+func (h *harness) traffic(from, to string, every time.Duration) *live {
+	l := &live{stop: make(chan struct{})}
+	receiver := h.join(to, "presence=off&kinds=end-*")
+	began := time.Now()
+	l.over.Go(func() {
+		for {
+			e, err := receiver.read()
+			if err != nil {
+				return
+			}
+			var at int64
+			if n, _ := fmt.Sscanf(string(e.Payload), "%d", &at); n == 1 {
+				l.mu.Lock()
+				l.waits = append(l.waits, time.Since(began)-time.Duration(at))
+				l.mu.Unlock()
+			}
+		}
+	})
+	sender := h.join(from, "presence=off&kinds=x")
+	l.over.Go(func() {
+		tick := time.NewTicker(every)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				sender.send(fmt.Sprintf(`{"kind":"end-live","payload":%d}`, time.Since(began)))
+			case <-l.stop:
+				sender.ws.CloseNow()
+				receiver.ws.CloseNow()
+				return
+			}
+		}
+	})
+	return l
+}
+
+// quantile takes the waits so far, and says what so much of them stays below.
+func (l *live) quantiles(of ...float64) (list []time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	slices.Sort(l.waits)
+	for _, q := range of {
+		list = append(list, l.waits[int(q*float64(len(l.waits)-1))])
+	}
+	l.waits = nil
+	return list
+}
+
+// What a thousand who join at once, with a thousand envelopes of history, do to
+// live traffic.
+func BenchmarkJoinHerd(b *testing.B) {
+	s := crowded(100)
+	for _, id := range []string{"ann", "bob"} {
+		one := demo(id)
+		s.Rules.Participants[id], s.Participants[id] = one.Rules.Participants[id], one.Participants[id]
+	}
+	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
+	for range b.N {
+		h := serve(b, Options{Spaces: []Space{s}, Logger: slog.New(slog.DiscardHandler)})
+		for i := range 999 {
+			if _, err := h.g.Submit(b.Context(), "demo", "ann", frameOf(i, 300)); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := h.g.Submit(b.Context(), "demo", "ann", []byte(`{"kind":"end-mark"}`)); err != nil {
+			b.Fatal(err)
+		}
+		l := h.traffic("ann", "bob", 2*time.Millisecond)
+		time.Sleep(time.Second)
+		quiet := l.quantiles(0.5, 0.99)
+		began := time.Now()
+		c := h.gather(1_000, 100, 1_000, "history=1000&presence=off&kinds=mcp/*,end-mark")
+		if !c.heard("marked") {
+			b.Fatal("not all came in")
+		}
+		took := time.Since(began)
+		herd := l.quantiles(0.5, 0.99, 1)
+		close(l.stop)
+		l.over.Wait()
+		c.leave()
+		b.ReportMetric(float64(quiet[0].Microseconds()), "quiet-p50-µs")
+		b.ReportMetric(float64(quiet[1].Microseconds()), "quiet-p99-µs")
+		b.ReportMetric(float64(herd[0].Microseconds()), "herd-p50-µs")
+		b.ReportMetric(float64(herd[1].Microseconds()), "herd-p99-µs")
+		b.ReportMetric(float64(herd[2].Microseconds()), "herd-most-µs")
+		b.ReportMetric(took.Seconds(), "s/herd")
+		b.ReportMetric(0, "ns/op")
+	}
+}
+
 func crowded(participants int) Space {
 	var people []string
 	for i := range participants {
@@ -164,7 +268,10 @@ func TestTenThousandConnections(t *testing.T) {
 	h := serve(t, Options{Spaces: []Space{s}, Logger: slog.New(slog.DiscardHandler)})
 	runtime.GC()
 	before, goroutines := resident(), runtime.NumGoroutine()
-	c := h.gather(connections, participants)
+	c := h.gather(connections, participants, 8, "")
+	if !c.heard("welcomed") {
+		t.Fatal("the crowd did not come in")
+	}
 	each := (resident() - before) / connections
 	t.Logf("%d bytes for each, %d goroutines; heap and stack: %s", each, runtime.NumGoroutine()-goroutines, inUseText())
 	if each > most && !raceEnabled {

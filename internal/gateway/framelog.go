@@ -177,6 +177,14 @@ func (s *segment) span(seq, upTo uint64) span {
 	return span{start: start, buf: s.buf[start:s.frames[n-1].end], frames: s.frames[i:n]}
 }
 
+// cut takes about so many bytes off its beginning, at least one frame.
+func (s span) cut(bytes int) (part, rest span) {
+	n := sort.Search(len(s.frames)-1, func(i int) bool { return s.frames[i].end-s.start >= uint32(bytes) }) + 1
+	end := s.frames[n-1].end
+	part = span{start: s.start, buf: s.buf[:end-s.start], frames: s.frames[:n]}
+	return part, span{start: end, buf: s.buf[end-s.start:], frames: s.frames[n:]}
+}
+
 // gather appends the frames that the filter lets through, and says how many.
 func (s span) gather(dst []byte, f *space.Filter) ([]byte, int) {
 	matched, from := 0, s.start

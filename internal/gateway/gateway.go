@@ -24,7 +24,7 @@ type Gateway struct {
 	now     func() time.Time
 	rooms   map[string]*room
 	tokens  map[TokenHash][]identity
-	readers chan struct{} // one for each connection that reads the journal
+	turns   *turns // of connections that read the journal or catch up
 	metrics *metrics
 	probe   probe
 	api     *api
@@ -57,7 +57,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		opts: opts, log: opts.Logger, now: opts.Now,
 		rooms:   make(map[string]*room),
 		tokens:  make(map[TokenHash][]identity),
-		readers: make(chan struct{}, journalReads),
+		turns:   newTurns(bulkTurns()),
 		metrics: newMetrics(),
 		probe:   probe{turn: make(chan struct{}, 1)},
 		over:    make(chan struct{}),
@@ -211,15 +211,6 @@ func Server(h http.Handler) *http.Server {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
-	}
-}
-
-// acquire waits for the turn of a connection to read the journal.
-func (g *Gateway) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case g.readers <- struct{}{}:
-		return func() { <-g.readers }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+		ConnContext:       paced(),
 	}
 }

@@ -38,7 +38,7 @@ func (c *conn) historyStart(end uint64, n int) (uint64, error) {
 		q.Limit = max(left, 4*c.room.limits.History)
 	}
 	ctx := c.room.g.ctx
-	release, err := c.room.g.acquire(ctx)
+	release, err := c.room.g.turns.acquire(ctx, c.id)
 	if err != nil {
 		return 0, err
 	}
@@ -60,6 +60,10 @@ func (c *conn) historyStart(end uint64, n int) (uint64, error) {
 // catchUp sends what is on record next, but no longer in memory. It reports
 // false where the connection is over.
 func (c *conn) catchUp(stop uint64) bool {
+	if c.takeTurn() != nil {
+		return false
+	}
+	defer c.endTurn()
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	chunk, err := c.readChunk((*buf)[:0], stop)
@@ -72,7 +76,7 @@ func (c *conn) catchUp(stop uint64) bool {
 		c.close(closing{code: statusTooSlow, reason: "what comes next is no longer kept: resume"})
 		return false
 	}
-	if len(chunk.frames) > 0 && !c.put(chunk.frames, chunk.matched) {
+	if !c.put(chunk.frames, chunk.matched) {
 		return false
 	}
 	c.room.metrics.skipped.Add(float64(chunk.read - chunk.matched))
@@ -99,14 +103,8 @@ func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
 		end = stop + 1
 	}
 	ch = chunk{frames: dst, next: next}
-	ctx := c.room.g.ctx
-	release, err := c.room.g.acquire(ctx)
-	if err != nil {
-		return ch, err
-	}
-	defer release()
 	q := journal.Query{After: next - 1, Before: end, Limit: chunkRecords}
-	for rec, err := range c.room.record.Read(ctx, q) {
+	for rec, err := range c.room.record.Read(c.room.g.ctx, q) {
 		if err != nil {
 			return ch, err
 		}
@@ -114,7 +112,7 @@ func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
 			break
 		}
 		ch.add(rec, c.receives(rec))
-		if len(ch.frames) >= chunkBytes {
+		if len(ch.frames) >= pieceBytes {
 			break
 		}
 	}

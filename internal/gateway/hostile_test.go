@@ -105,7 +105,7 @@ func TestClosedWithAnswersWaiting(t *testing.T) {
 	end := c.seq
 	c.closing = &closing{code: statusRemoved, upTo: end, drain: true}
 	for i := range 3 {
-		c.private = append(c.private, answer{r.systemFrame(parley.KindAck, "ann", fmt.Append(nil, i)), end + 1 + uint64(i)})
+		c.private = append(c.private, answer{frame: r.systemFrame(parley.KindAck, "ann", fmt.Append(nil, i)), after: end + 1 + uint64(i)})
 	}
 	c.mu.Unlock()
 	c.cur.rouse()

@@ -107,11 +107,10 @@ func (r *room) resolve(c *conn) {
 func (r *room) welcome(c *conn) {
 	seq := r.state.Seq()
 	gap := c.gap && !c.isWelcomed()
-	payload := r.state.Welcome(c.id, space.History{Epoch: r.epoch, First: r.first, Last: seq, Gap: gap})
-	frame := r.systemFrame(parley.KindWelcome, c.id, payload)
+	w := r.state.Welcome(c.id, space.History{Epoch: r.epoch, First: r.first, Last: seq, Gap: gap})
 	r.whenDurable(func(err error) {
 		if err == nil { // else there is another one when the space is back
-			c.welcome(frame, seq)
+			c.welcome(w, seq)
 		}
 	})
 }

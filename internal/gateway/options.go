@@ -72,12 +72,11 @@ type TokenHash = [sha256.Size]byte
 
 // Bounds that are not configurable.
 const (
-	readBuffer      = 1 << 10  // bytes of each connection's read buffer
 	oversizeFactor  = 8        // frames up to so many times the limit are skipped, larger ones end the connection
 	maxPrivate      = 1 << 20  // bytes of answers that may wait for one connection
-	chunkBytes      = 64 << 10 // read from the journal at a time, and gathered by a filter for one write
+	chunkBytes      = 64 << 10 // read from the journal at a time, for a stream
 	chunkRecords    = 256      // the same in records
-	journalReads    = 4        // connections that read the journal at once
+	journalReads    = 4        // connections that read the journal or catch up at once, at most
 	connectionsEach = 1_024    // of one participant, so that nobody takes the space's
 	submissions     = 64       // envelopes that wait for a space's goroutine
 	floodRecords    = 20       // refusals per sender and second that are recorded one by one
@@ -85,7 +84,7 @@ const (
 	floodWindow     = 10       // seconds
 	pingEvery       = 30       // seconds
 	silentFor       = 75       // seconds without a byte that end a connection
-	stalledFor      = 30       // seconds in which one write makes no progress
+	stalledFor      = 30       // seconds in which a connection has to take slowest bytes, where so many wait
 	arriveWithin    = 60       // seconds in which a message has to come in
 	closeWithin     = 5 * time.Second
 	closeOverdue    = 15 // seconds after which a closing connection is cut off: longer than a handshake

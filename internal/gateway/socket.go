@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net"
 	"sync/atomic"
 	"syscall"
@@ -53,6 +54,16 @@ func (s *socket) Write(p []byte) (int, error) {
 		return len(p) - len(put.rest), err
 	}
 	return len(p) - len(put.rest), put.err
+}
+
+// WriteNow writes what there is room for, and waits for nothing.
+func (s *socket) WriteNow(p []byte) (int, error) {
+	if s.raw == nil {
+		return 0, nil
+	}
+	put := putting{rest: p, wrote: &s.wrote}
+	err := s.raw.Write(func(fd uintptr) bool { put.try(fd); return true })
+	return len(p) - len(put.rest), cmp.Or(err, put.err)
 }
 
 func (s *socket) writePieces(p []byte) (written int, err error) {

@@ -10,11 +10,16 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 // systemFrame is an envelope of the gateway to one participant alone. It has
 // no place in the order.
 func (r *room) systemFrame(kind, to string, payload jsontext.Value, correlate ...string) []byte {
+	return r.appendSystem(nil, kind, to, payload, correlate...)
+}
+
+func (r *room) appendSystem(dst []byte, kind, to string, payload jsontext.Value, correlate ...string) []byte {
 	e := parley.Envelope{
 		Protocol:    r.rules.Protocol,
 		ID:          r.rules.NewID(),
@@ -25,7 +30,18 @@ func (r *room) systemFrame(kind, to string, payload jsontext.Value, correlate ..
 		Correlation: parley.CorrelateWith(correlate...),
 		Payload:     payload,
 	}
-	return appendFrame(nil, e.AppendBody(nil), 0)
+	body := scratch.Get().(*[]byte)
+	defer scratch.Put(body)
+	*body = e.AppendBody((*body)[:0])
+	return appendFrame(dst, *body, 0)
+}
+
+// appendWelcome appends a system/welcome as a frame.
+func (r *room) appendWelcome(dst []byte, to string, w *space.Welcome) []byte {
+	payload := scratch.Get().(*[]byte)
+	defer scratch.Put(payload)
+	*payload = w.Payload((*payload)[:0])
+	return r.appendSystem(dst, parley.KindWelcome, to, *payload)
 }
 
 // errorFrame answers an envelope that was refused; its id may be unknown.

@@ -38,6 +38,7 @@ const (
 // writeAll writes until nothing is left to be written. Answers go first, then
 // one run of frames after the other, each in one system call.
 func (c *conn) writeAll() (how progress) {
+	defer c.endTurn()
 	defer c.survive("writer")
 	for how == more {
 		if how = c.writeSome(); how == idle {
@@ -48,10 +49,10 @@ func (c *conn) writeAll() (how progress) {
 }
 
 func (c *conn) writeSome() progress {
-	frames, stop, end := c.pending()
+	answers, stop, end := c.pending()
 	switch {
-	case frames != nil:
-		return moreIf(c.put(frames, 0))
+	case answers != nil:
+		return moreIf(c.putAnswers(answers))
 	case end:
 		return over
 	case stop == 0: // not welcomed yet
@@ -62,6 +63,7 @@ func (c *conn) writeSome() progress {
 	span, found := c.room.frames.take(c.cur, stop)
 	switch found {
 	case parked:
+		c.live = true
 		return idle
 	case behind:
 		return moreIf(c.catchUp(stop))
@@ -108,21 +110,22 @@ func (c *conn) staysBusy() bool {
 
 // pending returns what has to be sent before any more frames, or up to which
 // seq they may be sent, 0 for none yet; end says that nothing is left to do.
-func (c *conn) pending() (frames []byte, stop uint64, end bool) {
+func (c *conn) pending() (answers []answer, stop uint64, end bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.broken || c.closing != nil && !c.closing.drain {
 		return nil, 0, true
 	}
 	if c.control != nil {
-		frames, c.control = c.control, nil
-		return frames, 0, false
+		answers = []answer{{frame: c.control}}
+		c.control = nil
+		return answers, 0, false
 	}
 	if !c.welcomed {
 		return nil, 0, c.closing != nil
 	}
-	if frames = c.due(); frames != nil {
-		return frames, 0, false
+	if answers = c.due(); answers != nil {
+		return answers, 0, false
 	}
 	stop = everything
 	if len(c.private) > 0 {
@@ -136,28 +139,49 @@ func (c *conn) pending() (frames []byte, stop uint64, end bool) {
 }
 
 // due takes out the answers whose place in the order has come.
-func (c *conn) due() (frames []byte) {
+func (c *conn) due() (answers []answer) {
 	if len(c.private) == 0 {
 		return nil
 	}
-	n, size, sent := 0, 0, c.sent()
+	n, sent := 0, c.sent()
 	for n < len(c.private) && (c.private[n].after == 0 || c.private[n].after < sent) {
-		size += len(c.private[n].frame)
+		c.waiting -= c.private[n].size()
 		n++
 	}
-	if n == 1 {
-		frames = c.private[0].frame
-	} else if n > 1 {
-		frames = make([]byte, 0, size)
-		for _, a := range c.private[:n] {
-			frames = append(frames, a.frame...)
-		}
+	if n == 0 {
+		return nil
 	}
-	c.waiting -= size
+	answers = c.private[:n:n]
 	if c.private = c.private[n:]; len(c.private) == 0 {
 		c.private = nil
 	}
-	return frames
+	return answers
+}
+
+// putAnswers writes what is for this connection alone.
+func (c *conn) putAnswers(answers []answer) bool {
+	if len(answers) == 1 && answers[0].welcome == nil {
+		return c.put(answers[0].frame, 0)
+	}
+	if !c.live && c.takeTurn() != nil {
+		return false
+	}
+	buf := scratch.Get().(*[]byte)
+	defer scratch.Put(buf)
+	*buf = c.assemble((*buf)[:0], answers)
+	return c.put(*buf, 0)
+}
+
+// assemble appends the frames of answers.
+func (c *conn) assemble(dst []byte, answers []answer) []byte {
+	for i := range answers {
+		if w := answers[i].welcome; w != nil {
+			dst = c.room.appendWelcome(dst, c.id, w)
+		} else {
+			dst = append(dst, answers[i].frame...)
+		}
+	}
+	return dst
 }
 
 // sent is the first seq that has not been sent.
@@ -173,21 +197,56 @@ func (c *conn) putSpan(s span) bool {
 	if c.cur.filter == nil {
 		return c.put(s.buf, len(s.frames))
 	}
+	for len(s.frames) > 0 {
+		var part span
+		if part, s = s.cut(pieceBytes); !c.putFiltered(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// putFiltered copies frames together, when it is the connection's turn: a
+// thousand who wait with their copies would take a thousand times the memory.
+func (c *conn) putFiltered(s span) bool {
+	if !c.live && c.takeTurn() != nil {
+		return false
+	}
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	matched := 0
 	*buf, matched = s.gather((*buf)[:0], c.cur.filter)
 	c.room.metrics.skipped.Add(float64(len(s.frames) - matched))
-	return matched == 0 || c.put(*buf, matched)
+	return c.put(*buf, matched)
 }
 
 var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
-// put writes whole frames, with one system call where the socket has room for
-// them, and reports whether that worked.
+// pieceBytes are written in one turn.
+const pieceBytes = 32 << 10
+
+// takeTurn waits for the connection's turn to do what is much work: put ends
+// it. Who is not live yet writes only in turn with others, so that who is live
+// does not wait for it.
+func (c *conn) takeTurn() (err error) {
+	if c.held == nil {
+		c.held, err = c.room.g.turns.acquire(c.room.g.ctx, c.id)
+	}
+	return err
+}
+
+func (c *conn) endTurn() {
+	if c.held != nil {
+		c.held()
+		c.held = nil
+	}
+}
+
+// put writes whole frames, with one system call where the connection is live
+// and its socket has room for them, and reports whether that worked.
 func (c *conn) put(frames []byte, delivered int) bool {
 	c.writing.Store(true)
-	_, err := c.sock.Write(frames)
+	err := c.putAll(frames)
 	c.writing.Store(false)
 	if err != nil {
 		c.close(closing{})
@@ -197,6 +256,36 @@ func (c *conn) put(frames []byte, delivered int) bool {
 		c.room.metrics.deliver(delivered, len(frames))
 	}
 	return true
+}
+
+func (c *conn) putAll(frames []byte) error {
+	for !c.live && len(frames) > 0 {
+		n, err := c.putInTurn(frames[:min(len(frames), pieceBytes)])
+		if frames = frames[n:]; err != nil {
+			return err
+		}
+	}
+	c.endTurn()
+	if len(frames) == 0 {
+		return nil
+	}
+	_, err := c.sock.Write(frames)
+	return err
+}
+
+// putInTurn writes what the socket has room for. Nobody waits for one that is
+// full: its turn is over, and a little is written to learn when it has room.
+func (c *conn) putInTurn(piece []byte) (int, error) {
+	if err := c.takeTurn(); err != nil {
+		return 0, err
+	}
+	n, err := c.sock.WriteNow(piece)
+	c.endTurn()
+	if err != nil || n == len(piece) {
+		return n, err
+	}
+	little, err := c.sock.Write(piece[n:min(len(piece), n+1<<10)])
+	return n + little, err
 }
 
 // survive keeps a fault in one connection from ending anything else.

@@ -12,6 +12,17 @@ func (s *State) Apply(e *parley.Envelope, kind parley.Kind) []Effect {
 	if e.Context != nil {
 		s.contexts.add(e.Context.ID, e.Context.Type)
 	}
+	effects := s.follow(e, kind)
+	for _, effect := range effects {
+		if effect.Type == Rewelcome {
+			s.enrol(effect.Participant)
+		}
+	}
+	return effects
+}
+
+// follow does what the kind asks for.
+func (s *State) follow(e *parley.Envelope, kind parley.Kind) []Effect {
 	switch kind.Type {
 	case parley.TypeRequest:
 		s.applyRequest(e, kind)

@@ -30,6 +30,9 @@ func (s *State) Connect(id string, now time.Time) (*parley.Envelope, error) {
 	}
 	s.connections[id]++
 	s.connected++
+	if s.connections[id] == 1 {
+		s.enrol(id)
+	}
 	if s.connections[id] > 1 || s.present[id] {
 		return nil, nil
 	}
@@ -48,6 +51,7 @@ func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
 		return nil
 	}
 	delete(s.connections, id)
+	s.roster.remove(id)
 	if !s.present[id] {
 		return nil
 	}
@@ -58,6 +62,9 @@ func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
 // a state that a rebuilt one replaces.
 func (s *State) AdoptConnections(old *State) {
 	s.connections, s.connected, s.buckets = old.connections, old.connected, old.buckets
+	for _, id := range slices.Sorted(maps.Keys(s.connections)) {
+		s.enrol(id)
+	}
 }
 
 // Reconcile makes what brings the record in line with what is true, after a

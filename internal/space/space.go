@@ -67,9 +67,11 @@ type State struct {
 	// Of this run alone.
 	connections map[string]int // open connections of whoever has any
 	connected   int            // their sum
+	roster      roster         // the same, as a welcome tells it
 	buckets     map[string]*rate.Limiter
 
 	scratch []byte // reused by contentDigest
+	told    []byte // what a welcome says of the rules
 }
 
 // New is the state of a space without history.

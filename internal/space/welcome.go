@@ -38,21 +38,42 @@ func (s *State) Participants() []Participant {
 	return list
 }
 
-// Welcome is the payload of the system/welcome for one participant (section 6
-// of the contract).
-func (s *State) Welcome(id string, h History) jsontext.Value {
-	b := s.appendParticipant([]byte(`{"you":`), id)
+// Welcome is a system/welcome (section 6 of the contract) as of when it was
+// made. It holds on to nothing that changes, so that it may be written anywhere.
+type Welcome struct {
+	you     string
+	present []*presentOne
+	space   []byte
+	history History
+}
+
+// Welcome says what the space is to one participant now.
+func (s *State) Welcome(id string, h History) *Welcome {
+	if s.told == nil {
+		s.told = s.appendSpace(nil)
+	}
+	w := &Welcome{present: s.roster.share(), space: s.told, history: h}
+	if i, ok := s.roster.find(id); ok {
+		w.you = w.present[i].json
+	} else {
+		w.you = string(s.appendParticipant(nil, id))
+	}
+	return w
+}
+
+// Payload appends what the envelope carries.
+func (w *Welcome) Payload(b []byte) jsontext.Value {
+	b = append(append(b, `{"you":`...), w.you...)
 	b = append(b, `,"participants":[`...)
-	present := slices.Sorted(maps.Keys(s.connections))
-	for i, other := range present[:min(len(present), mostWelcomed)] {
+	for i, other := range w.present[:min(len(w.present), mostWelcomed)] {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = s.appendParticipant(b, other)
+		b = append(b, other.json...)
 	}
-	b = strconv.AppendInt(append(b, `],"participants_total":`...), int64(len(present)), 10)
-	b = s.appendSpace(append(b, `,"space":`...))
-	return append(h.append(append(b, `,"history":`...)), '}')
+	b = strconv.AppendInt(append(b, `],"participants_total":`...), int64(len(w.present)), 10)
+	b = append(append(b, `,"space":`...), w.space...)
+	return append(w.history.append(append(b, `,"history":`...)), '}')
 }
 
 func (s *State) appendParticipant(b []byte, id string) []byte {
