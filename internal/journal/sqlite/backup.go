@@ -34,7 +34,7 @@ type Copied struct {
 
 // Backup copies the journal at from, which a gateway may be writing, to a new
 // file at to, which is whole or not there. The copy is of one moment and holds
-// nothing but what is on record then. With verify every chain in it is walked.
+// nothing of what was deleted before. With verify every chain in it is walked.
 //
 // It is one read of the journal (VACUUM INTO), so that writers go on beside it;
 // until it ends the -wal file grows with what they write. The copy is a journal
@@ -250,6 +250,13 @@ func (d *draft) publish() error {
 	return copyError(d.to, err)
 }
 
+// isFull reports whether a disk has no room for another page. SQLite often hears
+// of no more than an I/O error then.
+func isFull(folder string) bool {
+	size, free, err := diskSpace(folder)
+	return err == nil && size > 0 && free < 64<<10
+}
+
 // failed says why a copy could not be made: the reading is to blame, or the
 // writing.
 func (d *draft) failed(ctx context.Context, j *Journal, err error) error {
@@ -274,7 +281,7 @@ func copyError(to string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return exists(to)
-	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC), errors.Is(err, sqlite3.IOERR) && isFull(folder):
 		return parley.Errorf(parley.Unavailable, "%s cannot be written: the disk is full", to).
 			WithHint("make room, or name a file on another disk; nothing was left behind")
 	case errors.Is(err, fs.ErrNotExist):
