@@ -89,9 +89,11 @@ type Log interface {
 	Append(r *Record)
 
 	// Redact takes from the envelopes with an id what may be redacted
-	// ([Record.Redact]): not_found where none is on record. It is durable, and
-	// out of what searches find, when it returns nil. That it was done is
-	// another record, which its caller appends.
+	// ([Record.Redact]): not_found where none is on record, nil where it was done
+	// already. When it returns nil, it is durable, and out of what searches find.
+	// Its caller appends the order to do so first, and waits for it: a redaction
+	// without an order on record does not verify. After a crash it redacts again
+	// whatever orders name.
 	Redact(ctx context.Context, id string) error
 
 	// Cut says what would have to go to keep to a retention; nothing is the zero

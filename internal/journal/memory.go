@@ -159,14 +159,19 @@ func (l *memoryLog) Recover(ctx context.Context) (Bounds, error) {
 
 // Redact implements [Log].
 func (l *memoryLog) Redact(ctx context.Context, id string) error {
-	redacted, err := FindRedactable(ctx, l, id)
+	found, err := FindRedactable(ctx, l, id)
 	if err != nil {
 		return err
+	}
+	for i, r := range found {
+		if found[i], err = r.Redact(); err != nil {
+			return err
+		}
 	}
 	if err := l.fault(); err != nil {
 		return err
 	}
-	l.replace(redacted)
+	l.replace(found)
 	return nil
 }
 

@@ -40,12 +40,10 @@ func isRedacted(e *parley.Envelope) bool {
 		(e.Context == nil || e.Context.Type == "" && e.Context.Metadata == nil)
 }
 
-// FindRedactable reads the envelopes with an id and redacts them: not_found
-// where there is none. Those that are redacted already are left out. Only
-// journals call it.
-func FindRedactable(ctx context.Context, log Reader, id string) ([]*Record, error) {
-	var found int
-	var redacted []*Record
+// FindRedactable reads the envelopes with an id that are not redacted yet:
+// not_found where none has the id. Only journals call it.
+func FindRedactable(ctx context.Context, log Reader, id string) (found []*Record, err error) {
+	known := false
 	if !parley.ValidID(id) {
 		return nil, notOnRecord(id) // as a condition, no id is any
 	}
@@ -53,20 +51,15 @@ func FindRedactable(ctx context.Context, log Reader, id string) ([]*Record, erro
 		if err != nil {
 			return nil, err
 		}
-		found++
-		if r.Redacted {
-			continue
+		known = true
+		if !r.Redacted {
+			found = append(found, r)
 		}
-		r, err := r.Redact()
-		if err != nil {
-			return nil, err
-		}
-		redacted = append(redacted, r)
 	}
-	if found == 0 {
+	if !known {
 		return nil, notOnRecord(id)
 	}
-	return redacted, nil
+	return found, nil
 }
 
 func notOnRecord(id string) error {

@@ -42,6 +42,14 @@ var cases = []struct {
 	{"odd searches", oddSearches},
 	{"redaction", redaction},
 	{"every type of record", everyType},
+	{"the newest checkpoint", checkpoints},
+	{"checkpoints give up their bodies", superseded},
+	{"a large checkpoint", largeCheckpoint},
+	{"a marker drops", dropping},
+	{"markers that may not drop", badMarkers},
+	{"a marker that fails", failingMarker},
+	{"what has to go", cuts},
+	{"a read that retention overtakes", overtaken},
 }
 
 func empty(s *suite) {
@@ -549,6 +557,9 @@ func redaction(s *suite) {
 	if got := seqs(s.read(l, journal.Query{Text: "hunter2"})); !slices.Equal(got, []uint64{2}) {
 		s.Fatalf("the search finds %d", got)
 	}
+	l.Append(redact(secret.ID))
+	sink.WaitDurable(4)
+	head = s.verify("demo", l)
 	for _, id := range []string{"absent", ""} {
 		if err := l.Redact(s.Context(), id); !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
 			s.Errorf("redacting %q: %v", id, err)

@@ -120,17 +120,15 @@ func (s *suite) bounds(r journal.Reader) journal.Bounds {
 	return b
 }
 
-// verify walks the whole chain and returns its end.
-func (s *suite) verify(space string, r journal.Reader) journal.Head {
+// verify walks the whole chain, holds it against heads, and returns its end.
+func (s *suite) verify(space string, r journal.Reader, kept ...journal.Head) journal.Head {
 	s.Helper()
-	v := journal.NewVerifier(journal.Origin(space))
-	for _, rec := range s.read(r, journal.Query{Chain: true}) {
-		s.check(v.Check(rec))
+	audit, err := journal.Verify(s.Context(), space, r, kept...)
+	s.check(err)
+	if b := s.bounds(r); b.Head != audit.Head {
+		s.Fatalf("the chain ends at %v, Bounds says %v", audit.Head, b.Head)
 	}
-	if b := s.bounds(r); b.Head != v.Head() {
-		s.Fatalf("the chain ends at %v, Bounds says %v", v.Head(), b.Head)
-	}
-	return v.Head()
+	return audit.Head
 }
 
 // Sink collects what it hears.

@@ -118,7 +118,7 @@ func TestRecoverRemovesWhatWasCalledFailed(t *testing.T) {
 	disk.fail(nil)
 	must(t, j.onWriter(t.Context(), func() error {
 		r := envelope(2)
-		r.Place(l.(*log).space.head)
+		r.Place(l.(*log).space.tail.head)
 		return errors.Join(insert(j.writer.envelope, l.(*log).space.id, r, 0), j.writer.envelope.Reset())
 	}))
 	if b := bounds(t, l); b.Last != 2 {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ncruces/go-sqlite3"
@@ -25,25 +26,28 @@ const (
 
 // indexVersion counts up with whatever changes what the index holds; an index
 // of another version is made anew.
-const indexVersion = 1
+const indexVersion = 2
 
 const indexSchema = `
 CREATE TABLE about (
 	one        INTEGER PRIMARY KEY CHECK (one = 1),
 	uuid       TEXT    NOT NULL, -- the journal that it is of
 	version    INTEGER NOT NULL,
-	redactions INTEGER NOT NULL  -- how many it has followed
+	redactions INTEGER NOT NULL  -- the last that it has followed
 ) STRICT;
 
-CREATE TABLE places ( -- how far each space has been read
-	space INTEGER PRIMARY KEY,
-	seq   INTEGER NOT NULL
+CREATE TABLE places ( -- how far each space has been read, and forgotten
+	space     INTEGER PRIMARY KEY,
+	seq       INTEGER NOT NULL,
+	forgotten INTEGER NOT NULL -- of what came up to here nothing is in it
 ) STRICT;
 
 -- Only asked for rows, so it keeps neither texts nor positions. The tokenizer
--- splits at blanks, which is all that is left to do.
+-- splits at blanks, which is all that is left to do. To take a row out one must
+-- know what was put in; then it costs half of what it does with
+-- contentless_delete, and nothing needs to stay of it in the file.
 CREATE VIRTUAL TABLE words USING fts5 (
-	terms, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii'
+	terms, content = '', columnsize = 0, detail = none, tokenize = 'ascii'
 );
 `
 
@@ -55,17 +59,21 @@ type index struct {
 	quit   chan struct{} // closed when the journal closes
 
 	// Owned by run, once it runs.
-	conn       *sqlite3.Conn
-	insert     *sqlite3.Stmt
-	remove     *sqlite3.Stmt
-	redactions int64
-	terms      []byte              // of the record that is put
-	seen       map[string]struct{} // words of it
+	conn    *sqlite3.Conn
+	insert  *sqlite3.Stmt
+	remove  *sqlite3.Stmt
+	terms   []byte              // of the record that is put
+	seen    map[string]struct{} // words of it
+	unclean bool                // the -wal file may hold what was redacted
 
-	mu      sync.Mutex
-	spaces  []*space
-	hurry   bool          // somebody waits, or something was redacted
-	settled chan struct{} // closed when the index has moved on
+	followed atomic.Int64 // the last redaction
+
+	mu        sync.Mutex
+	spaces    []*space
+	omissions []*omission   // to be followed, in their order
+	stopped   bool          // nobody follows them any more
+	hurry     bool          // somebody waits
+	settled   chan struct{} // closed when the index has moved on
 }
 
 func (j *Journal) openIndex() (*index, error) {
@@ -140,7 +148,8 @@ func (x *index) open() error {
 		PRAGMA journal_mode = WAL;
 		PRAGMA synchronous = NORMAL;
 		PRAGMA temp_store = MEMORY;
-		PRAGMA cache_size = -8192`)
+		PRAGMA cache_size = -8192;
+		PRAGMA secure_delete = ON`) // what it forgets, it moved around before
 }
 
 // load opens the index and sees how far it has got.
@@ -160,10 +169,29 @@ func (x *index) load() error {
 	if of, err := indexOf(x.conn); err != nil || of != x.j.uuid {
 		return errors.Join(errNoIndex, err)
 	}
-	if x.redactions, err = number(x.conn, `SELECT redactions FROM about`); err != nil {
+	followed, err := number(x.conn, `SELECT redactions FROM about`)
+	if err != nil {
 		return err
 	}
-	return errors.Join(x.loadPlaces(), x.prepare())
+	if last, err := x.lastRedaction(); err != nil || last != followed {
+		// What it would have to forget is not known any more.
+		return errors.Join(errNoIndex, err)
+	}
+	x.followed.Store(followed)
+	return errors.Join(x.prepare(), x.loadPlaces())
+}
+
+// lastRedaction is the number of the journal's last.
+func (x *index) lastRedaction() (n int64, err error) {
+	stmt, err := x.reader.query(`SELECT seq FROM sqlite_sequence WHERE name = 'redactions'`)
+	if err != nil {
+		return 0, err
+	}
+	defer stmt.Reset()
+	if stmt.Step() {
+		n = stmt.ColumnInt64(0)
+	}
+	return n, stmt.Err()
 }
 
 func (x *index) makeTables() error {
@@ -171,7 +199,11 @@ func (x *index) makeTables() error {
 		if err := x.conn.Exec(indexSchema); err != nil {
 			return err
 		}
-		return exec(x.conn, `INSERT INTO about VALUES (1, ?, ?, 0)`, x.j.uuid, int64(indexVersion))
+		last, err := x.lastRedaction()
+		if err != nil {
+			return err
+		}
+		return exec(x.conn, `INSERT INTO about VALUES (1, ?, ?, ?)`, x.j.uuid, int64(indexVersion), last)
 	})
 }
 
@@ -186,34 +218,50 @@ func indexOf(c *sqlite3.Conn) (string, error) {
 }
 
 func (x *index) loadPlaces() error {
-	for _, s := range x.spaces {
-		stmt, _, err := x.conn.Prepare(searchPlace)
+	for _, s := range x.allSpaces() {
+		seq, forgotten, err := x.loadPlace(s)
 		if err != nil {
 			return err
 		}
-		var seq int64
-		err = stmt.BindInt64(1, s.id)
-		if err == nil && stmt.Step() {
-			seq = stmt.ColumnInt64(0)
-		}
-		if err := errors.Join(err, stmt.Close()); err != nil {
-			return err
-		}
-		if uint64(seq) > s.durable.Load() {
+		if seq > s.durable.Load() || forgotten > s.dropped.Load() {
 			// The journal has lost its end, or is an older copy.
 			return errNoIndex
 		}
-		s.indexed.Store(uint64(seq))
+		s.indexed.Store(seq)
+		s.forgotten.Store(forgotten)
 	}
 	return nil
 }
 
-func (x *index) prepare() (err error) {
-	if x.insert, _, err = x.conn.Prepare(`INSERT INTO words (rowid, terms) VALUES (?, ?)`); err != nil {
-		return err
+// loadPlace reads how far a space has been read and forgotten. Where nothing was
+// read, nothing need be forgotten.
+func (x *index) loadPlace(s *space) (seq, forgotten uint64, err error) {
+	stmt, _, err := x.conn.Prepare(`SELECT seq, forgotten FROM places WHERE space = ?`)
+	if err != nil {
+		return 0, 0, err
 	}
-	x.remove, _, err = x.conn.Prepare(`DELETE FROM words WHERE rowid = ?`)
-	return err
+	defer stmt.Close()
+	if err := stmt.BindInt64(1, s.id); err != nil {
+		return 0, 0, err
+	}
+	seq, forgotten = s.dropped.Load(), s.dropped.Load()
+	if stmt.Step() {
+		seq, forgotten = uint64(stmt.ColumnInt64(0)), uint64(stmt.ColumnInt64(1))
+	}
+	return seq, forgotten, stmt.Err()
+}
+
+func (x *index) prepare() error {
+	for query, stmt := range map[string]**sqlite3.Stmt{
+		`INSERT INTO words (rowid, terms) VALUES (?, ?)`:                  &x.insert,
+		`INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)`: &x.remove,
+	} {
+		var err error
+		if *stmt, _, err = x.conn.Prepare(query); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rebuild makes an index anew that cannot be used.
@@ -221,7 +269,8 @@ func (x *index) rebuild(cause error) error {
 	x.j.opts.Log.Warn("the search index is made anew", "path", x.j.indexPath(), "cause", cause)
 	_ = closeConn(x.conn) // it is thrown away
 	x.conn = nil
-	for _, s := range x.spaces {
+	spaces := x.allSpaces()
+	for _, s := range spaces {
 		s.indexed.Store(0)
 	}
 	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
@@ -229,7 +278,27 @@ func (x *index) rebuild(cause error) error {
 			return err
 		}
 	}
+	// Whatever was to be forgotten went with it.
+	for _, s := range spaces {
+		s.forgotten.Store(s.dropped.Load())
+		x.j.sweepFurther(s)
+	}
+	x.answer(x.takeOmissions(), nil)
 	return x.load()
+}
+
+func (x *index) allSpaces() []*space {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Clone(x.spaces)
+}
+
+func (x *index) takeOmissions() []*omission {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	taken := x.omissions
+	x.omissions = nil
+	return taken
 }
 
 // run is the index's goroutine.
@@ -237,29 +306,33 @@ func (x *index) run() {
 	for x.pause() {
 		more := true
 		for more && !x.stopping() {
-			n, err := x.feed()
-			more = n > 0
+			var err error
+			more, err = x.feed()
 			if err != nil && !errors.Is(err, errStopping) {
 				x.failed(err)
 				more = true
 			}
 		}
 	}
+	x.mu.Lock()
+	x.stopped = true
+	x.mu.Unlock()
+	x.answer(x.takeOmissions(), journal.Closed())
 }
 
-var errStopping = errors.New("the journal is closing")
+var (
+	errStopping = errors.New("the journal is closing")
+	errLost     = errors.New("what it should forget is not known any more")
+)
 
-// failed makes an index anew that is damaged, and waits a while where the
-// trouble is another.
+// failed makes an index anew that is damaged, or holds what it should not, and
+// waits a while where the trouble is another.
 func (x *index) failed(err error) {
-	if errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) || x.conn == nil {
-		x.mu.Lock()
-		rebuilt := x.rebuild(err)
-		x.mu.Unlock()
-		if rebuilt == nil {
+	anew := errors.Is(err, sqlite3.CORRUPT) || errors.Is(err, sqlite3.NOTADB) || errors.Is(err, errLost)
+	if anew || x.conn == nil || x.owing() {
+		if err = x.rebuild(err); err == nil {
 			return
 		}
-		err = rebuilt
 	}
 	x.j.opts.Log.Warn("the search index cannot be fed", "path", x.j.indexPath(), "error", err)
 	retry := time.NewTimer(indexRetry)
@@ -295,128 +368,102 @@ func (x *index) pause() bool {
 	}
 }
 
-// waiting counts what the index has not read yet.
+// waiting counts what the index has not read or forgotten yet.
 func (x *index) waiting() (n uint64, hurry bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.spaces {
-		n += s.durable.Load() - s.indexed.Load()
+		n += s.durable.Load() - min(s.indexed.Load(), s.durable.Load())
+		n += s.dropped.Load() - min(s.forgotten.Load(), s.dropped.Load())
 	}
-	return n, x.hurry
+	return n, x.hurry || len(x.omissions) > 0
 }
 
-// feed indexes a batch and returns how many envelopes it was of.
-func (x *index) feed() (n int, err error) {
-	if x.conn == nil {
-		return 0, errNoIndex
-	}
-	x.mu.Lock()
-	spaces := slices.Clone(x.spaces)
-	x.hurry = false
-	x.mu.Unlock()
-	reached := map[int64]uint64{}
-	redactions := x.redactions
-	err = transact(x.conn, func() (err error) {
-		for _, s := range spaces {
-			from := s.indexed.Load()
-			to := min(s.durable.Load(), from+uint64(indexMost-n))
-			reached[s.id] = max(from, to)
-			if from >= to {
-				continue
-			}
-			if err := x.feedSpace(s, from, to); err != nil {
-				return err
-			}
-			n += int(to - from)
-		}
-		redactions, err = x.followRedactions(reached)
-		return err
-	})
-	if err != nil {
-		return 0, err
-	}
-	x.redactions = redactions
-	for _, s := range spaces {
-		s.indexed.Store(reached[s.id])
-	}
+// owing reports whether the index holds what it should have forgotten.
+func (x *index) owing() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	for _, s := range x.spaces {
+		if s.forgotten.Load() < s.dropped.Load() {
+			return true
+		}
+	}
+	return len(x.omissions) > 0
+}
+
+// feed brings the index a batch further, and reports whether there may be more
+// to do at once.
+func (x *index) feed() (more bool, err error) {
+	if x.conn == nil {
+		return false, errNoIndex
+	}
+	// What is to be done is decided first, so that what is read knows of it all.
+	b := x.begin()
+	err = x.reader.snapshot(func() error { return transact(x.conn, b.run) })
+	if err != nil {
+		return false, err
+	}
+	x.commit(b)
+	return b.n > 0, nil
+}
+
+func (x *index) begin() *batch {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.hurry = false
+	b := &batch{index: x, omissions: x.omissions}
+	for _, s := range x.spaces {
+		b.spaces = append(b.spaces, leg{
+			space: s, floor: s.dropped.Load(), end: s.durable.Load(),
+			indexed: s.indexed.Load(), forgotten: s.forgotten.Load(),
+		})
+	}
+	return b
+}
+
+// commit makes known what a batch has done.
+func (x *index) commit(b *batch) {
+	for _, l := range b.spaces {
+		l.space.indexed.Store(l.indexed)
+		if l.forgotten > l.space.forgotten.Load() {
+			l.space.forgotten.Store(l.forgotten)
+			x.j.sweepFurther(l.space)
+		}
+	}
+	x.followed.Store(b.followed)
+	if x.unclean = x.unclean || len(b.omissions) > 0; x.unclean {
+		// While somebody searches an older state it is tried again later.
+		_, _, err := x.conn.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
+		x.unclean = err != nil
+	}
+	x.mu.Lock()
+	x.omissions = x.omissions[len(b.omissions):]
 	close(x.settled)
 	x.settled = make(chan struct{})
-	return n, nil
+	x.mu.Unlock()
+	x.answer(b.omissions, nil)
 }
 
-// feedSpace indexes a space's envelopes after from, up to to.
-func (x *index) feedSpace(s *space, from, to uint64) error {
-	stmt, err := x.reader.query(`SELECT `+columns+` FROM envelopes WHERE key > ? AND key <= ? ORDER BY key`, key(s.id, from), key(s.id, to))
-	if err != nil {
-		return unread(err)
+// omit has the index forget what was redacted.
+func (x *index) omit(o *omission) {
+	x.mu.Lock()
+	stopped := x.stopped
+	if !stopped {
+		x.omissions = append(x.omissions, o)
 	}
-	defer stmt.Reset()
-	for stmt.Step() {
-		if x.stopping() {
-			return errStopping
-		}
-		if err := x.put(stmt); err != nil {
-			return err
-		}
+	x.mu.Unlock()
+	if stopped {
+		x.answer([]*omission{o}, journal.Closed())
 	}
-	if err := stmt.Err(); err != nil {
-		return unread(err)
-	}
-	return exec(x.conn, `INSERT OR REPLACE INTO places VALUES (?, ?)`, s.id, int64(to))
+	x.wake()
 }
 
-// put indexes the row that a statement stands on.
-func (x *index) put(stmt *sqlite3.Stmt) error {
-	var r journal.Record
-	scanHeader(stmt, &r)
-	scanBody(stmt, &r)
-	b := binder{stmt: x.insert}
-	b.number(stmt.ColumnInt64(0))
-	x.terms = appendTerms(x.terms[:0], &r, x.seen)
-	b.keep(x.insert.BindRawText(2, x.terms))
-	return errors.Join(b.err, x.insert.Exec())
-}
-
-// followRedactions takes the words of redacted records out of the index, and
-// returns how many redactions it has followed then.
-func (x *index) followRedactions(reached map[int64]uint64) (int64, error) {
-	stmt, err := x.reader.query(`SELECT n, key FROM redactions WHERE n > ? ORDER BY n`, x.redactions)
-	if err != nil {
-		return 0, unread(err)
+// answer tells those who wait, and has the journal's own -wal file emptied.
+func (x *index) answer(omissions []*omission, err error) {
+	for _, o := range omissions {
+		x.j.queue.push(item{task: x.j.scrub})
+		o.done <- err
 	}
-	defer stmt.Reset()
-	last := x.redactions
-	for stmt.Step() {
-		last = stmt.ColumnInt64(0)
-		k := stmt.ColumnInt64(1)
-		if uint64(k)&maxSeq > reached[k>>seqBits] {
-			continue // it has not been read yet, and will be as it is now
-		}
-		if err := x.replace(k); err != nil {
-			return 0, err
-		}
-	}
-	if err := stmt.Err(); err != nil || last == x.redactions {
-		return last, unread(err)
-	}
-	return last, exec(x.conn, `UPDATE about SET redactions = ?`, last)
-}
-
-func (x *index) replace(k int64) error {
-	stmt, err := x.reader.query(`SELECT `+columns+` FROM envelopes WHERE key = ?`, k)
-	if err != nil {
-		return unread(err)
-	}
-	defer stmt.Reset()
-	if err := errors.Join(x.remove.BindInt64(1, k), x.remove.Exec()); err != nil {
-		return err
-	}
-	if !stmt.Step() {
-		return unread(stmt.Err())
-	}
-	return x.put(stmt)
 }
 
 // unread is an error of the journal's own. It is wrapped by its text alone:
@@ -453,12 +500,4 @@ func (j *Journal) WaitIndexed(ctx context.Context, name string, seq uint64) erro
 			return ctx.Err()
 		}
 	}
-}
-
-// redacted makes the index follow a redaction soon.
-func (x *index) redacted() {
-	x.mu.Lock()
-	x.hurry = true
-	x.mu.Unlock()
-	x.wake()
 }

@@ -40,9 +40,13 @@ type space struct {
 	id      int64
 	name    string
 	epoch   string        // owned by the writer: of what is appended
-	head    journal.Head  // owned by the writer: where the durable chain ends
-	durable atomic.Uint64 // its seq, for others
-	indexed atomic.Uint64 // how far the search index has read
+	tail    tail          // owned by the writer: of what is durable
+	durable atomic.Uint64 // its last seq, for others
+	dropped atomic.Uint64 // the seq that its floor is at, for others
+
+	// The search index holds what comes after forgotten, up to indexed.
+	indexed   atomic.Uint64
+	forgotten atomic.Uint64
 }
 
 // Open implements [journal.Journal].
@@ -93,7 +97,7 @@ func (j *Journal) insertSpace(name string) error {
 		return nil
 	}
 	c := j.writer.conn
-	s := &space{name: name, head: journal.Origin(name)}
+	s := &space{name: name, tail: tail{head: journal.Origin(name), block: beginBlock(0)}}
 	err := transact(c, func() error {
 		if err := exec(c, `INSERT INTO spaces (name) VALUES (?)`, name); err != nil {
 			return err

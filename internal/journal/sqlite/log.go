@@ -12,9 +12,11 @@ type log struct {
 	sink journal.Sink
 
 	// Owned by the writer.
-	batch  []*journal.Record // this log's part of the transaction
-	next   journal.Head      // where the chain ends if it commits
-	failed error             // why nothing is taken
+	batch   []*journal.Record // this log's part of the transaction
+	next    tail              // of the log if it commits
+	refused []*journal.Record // what comes behind the batch and was refused
+	cause   error             // why
+	failed  error             // why nothing is taken
 }
 
 // Append implements [journal.Log].
@@ -24,19 +26,40 @@ func (l *log) Append(r *journal.Record) {
 
 // settle ends a transaction for a log, which succeeded where err is nil.
 func (l *log) settle(err error) {
-	batch := l.batch
-	l.batch = nil
-	if err == nil {
-		l.space.head = l.next
-		l.space.durable.Store(l.next.Seq)
-		l.sink.Durable(batch)
+	batch, refused, cause := l.batch, l.refused, l.cause
+	l.batch, l.refused, l.cause = nil, nil, nil
+	if err == nil && len(batch) > 0 {
+		l.settled(batch)
+	}
+	if err != nil {
+		refused, cause = append(batch, refused...), writeError(err)
+	}
+	if cause == nil {
 		return
 	}
-	l.failed = writeError(err)
-	for _, r := range batch {
+	l.failed = cause
+	for _, r := range refused {
 		r.Index, r.Seq, r.Hash = 0, 0, journal.Hash{}
 	}
-	l.sink.Failed(batch, l.failed)
+	l.sink.Failed(refused, cause)
+}
+
+// settled makes what has been committed known.
+func (l *log) settled(batch []*journal.Record) {
+	s := l.space
+	dropped := l.next.floor.Index > s.tail.floor.Index
+	s.tail = l.next
+	s.durable.Store(s.tail.head.Seq)
+	if dropped {
+		s.dropped.Store(s.tail.floor.Seq)
+		l.j.writer.sweepSoon(s)
+	}
+	l.sink.Durable(batch)
+}
+
+// refuse takes what comes from the i-th record on out of the batch.
+func (l *log) refuse(i int, cause error) {
+	l.batch, l.refused, l.cause = l.batch[:i:i], l.batch[i:], cause
 }
 
 // Recover implements [journal.Log]. It writes to see whether the disk takes
@@ -57,14 +80,29 @@ func (l *log) Recover(ctx context.Context) (journal.Bounds, error) {
 }
 
 func (l *log) probe() error {
-	c, s := l.j.writer.conn, l.space
-	return transact(c, func() error {
-		if err := exec(c, `DELETE FROM envelopes WHERE key > ? AND key <= ?`, key(s.id, s.head.Seq), key(s.id, maxSeq)); err != nil {
+	w, s := &l.j.writer, l.space
+	var found tail
+	err := transact(w.conn, func() (err error) {
+		head := s.tail.head
+		for _, rows := range []struct {
+			table string
+			first uint64
+		}{{"envelopes", head.Seq + 1}, {"notes", head.Index + 1}, {"checkpoints", head.Index + 1}, {"blocks", blockOf(head.Index + 1)}} {
+			if err := exec(w.conn, `DELETE FROM `+rows.table+` WHERE key >= ? AND key <= ?`, key(s.id, rows.first), key(s.id, maxSeq)); err != nil {
+				return err
+			}
+		}
+		if err := w.setFloor(s, s.tail.floor); err != nil {
 			return err
 		}
-		if err := exec(c, `DELETE FROM notes WHERE key > ? AND key <= ?`, key(s.id, s.head.Index), key(s.id, maxSeq)); err != nil {
+		// A checkpoint that was superseded has no body to go back to.
+		if found, _, err = w.look.loadTail(s); err != nil {
 			return err
 		}
-		return c.Exec(`UPDATE journal SET probe = probe + 1`)
+		return w.conn.Exec(`UPDATE journal SET probe = probe + 1`)
 	})
+	if err == nil {
+		s.tail = found
+	}
+	return err
 }

@@ -14,7 +14,7 @@ const applicationID = 0x50726c79
 // migrations bring a journal from one version of the schema to the next; the
 // version is how many have run (PRAGMA user_version). What has been released
 // here never changes.
-var migrations = []string{schema1}
+var migrations = []string{schema1, schema2}
 
 // The keys of envelopes and notes are space<<40 | seq and space<<40 | index.
 // As rowids they cost nothing beside the row, and one space's rows lie together
@@ -85,6 +85,34 @@ CREATE TABLE notes (
 
 CREATE TABLE redactions ( -- so that the search index learns of each
 	n   INTEGER PRIMARY KEY,
+	key INTEGER NOT NULL
+) STRICT;
+`
+
+// What the second version adds is small and empty at first: blocks are filled
+// when they are asked for. The rows of redactions that are left out have been
+// followed by an index that this version makes anew.
+const schema2 = `
+CREATE TABLE floors ( -- where what retention dropped ends, whether its rows are still there or not
+	space INTEGER PRIMARY KEY,
+	place INTEGER NOT NULL, -- index
+	seq   INTEGER NOT NULL,
+	hash  BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE checkpoints ( -- those that have their body
+	key INTEGER PRIMARY KEY -- as in notes
+) STRICT;
+
+CREATE TABLE blocks ( -- of 4,096 records, what retention asks of them
+	key    INTEGER PRIMARY KEY, -- space<<40 | (index-1)/4096
+	bytes  INTEGER NOT NULL,
+	newest INTEGER NOT NULL     -- ts
+) STRICT;
+
+DROP TABLE redactions;
+CREATE TABLE redactions ( -- whose words the search index may still hold
+	n   INTEGER PRIMARY KEY AUTOINCREMENT,
 	key INTEGER NOT NULL
 ) STRICT;
 `

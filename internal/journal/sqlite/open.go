@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/ncruces/go-sqlite3"
@@ -127,11 +128,11 @@ func (j *Journal) openForWriting() error {
 		return err
 	}
 	j.readers = newPool(j.opts.Readers, j.openReader)
+	j.queue = newQueue(j.opts.QueueRecords, j.opts.QueueBytes)
 	var err error
 	if j.index, err = j.openIndex(); err != nil {
 		return err
 	}
-	j.queue = newQueue(j.opts.QueueRecords, j.opts.QueueBytes)
 	j.running.Go(j.write)
 	j.running.Go(j.index.run)
 	return nil
@@ -165,6 +166,9 @@ func (j *Journal) openWriter() error {
 		return err
 	}
 	j.writer.conn = c
+	j.writer.look = newReader(j, c)
+	j.writer.retry = time.AfterFunc(time.Hour, func() {})
+	j.writer.retry.Stop()
 	// Whoever reads a journal that was left behind holds a lock for a moment.
 	if err := c.Exec(`PRAGMA busy_timeout = 5000`); err != nil {
 		return err
@@ -178,6 +182,8 @@ func (j *Journal) openWriter() error {
 		`PRAGMA synchronous = FULL`, // until it has started
 		`PRAGMA temp_store = MEMORY`,
 		`PRAGMA cache_size = -8192`,
+		// What is rewritten or moved within a page leaves nothing behind.
+		`PRAGMA secure_delete = FAST`,
 	} {
 		if err := c.Exec(pragma); err != nil {
 			return err
@@ -214,7 +220,7 @@ func (j *Journal) start() error {
 	if err != nil {
 		return err
 	}
-	return c.Exec(`PRAGMA synchronous = ` + map[Sync]string{Full: "FULL", Normal: "NORMAL", Off: "OFF"}[j.opts.Sync])
+	return c.Exec(j.opts.Sync.pragma())
 }
 
 // mark notes that a gateway writes, and reports whether the one before may
@@ -250,12 +256,14 @@ func (j *Journal) loadSpaces(c *sqlite3.Conn) error {
 	defer stmt.Close()
 	for stmt.Step() {
 		s := &space{id: stmt.ColumnInt64(0), name: stmt.ColumnText(1)}
-		b, err := readBounds(c, s)
-		if err != nil {
+		if s.tail, s.epoch, err = j.writer.look.loadTail(s); err != nil {
 			return err
 		}
-		s.head, s.epoch = b.Head, b.Epoch
-		s.durable.Store(b.Last)
+		s.durable.Store(s.tail.head.Seq)
+		s.dropped.Store(s.tail.floor.Seq)
+		if s.tail.floor.Index > 0 {
+			j.writer.sweepSoon(s)
+		}
 		j.spaces[s.name] = s
 	}
 	return stmt.Err()
@@ -263,7 +271,7 @@ func (j *Journal) loadSpaces(c *sqlite3.Conn) error {
 
 func beginEpoch(c *sqlite3.Conn, s *space) error {
 	s.epoch = journal.NewEpoch()
-	return exec(c, `INSERT OR REPLACE INTO epochs VALUES (?, ?, ?)`, s.id, int64(s.head.Index+1), s.epoch)
+	return exec(c, `INSERT OR REPLACE INTO epochs VALUES (?, ?, ?)`, s.id, int64(s.tail.head.Index+1), s.epoch)
 }
 
 func (j *Journal) openForReading() error {

@@ -65,6 +65,8 @@ func (s Sync) String() string {
 	return "normal"
 }
 
+func (s Sync) pragma() string { return `PRAGMA synchronous = ` + s.String() }
+
 // ParseSync reads what String wrote, "" as normal: invalid_argument for
 // anything else.
 func ParseSync(s string) (Sync, error) {

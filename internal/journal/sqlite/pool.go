@@ -91,6 +91,8 @@ type reader struct {
 	conn   *sqlite3.Conn
 	stmts  map[string]*sqlite3.Stmt
 	search *searcher // nil until it is needed, and after it failed
+
+	upToDate bool // the journal is known to have the newest schema
 }
 
 func newReader(j *Journal, c *sqlite3.Conn) *reader {

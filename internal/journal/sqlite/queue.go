@@ -19,6 +19,11 @@ func (it item) size() int {
 	if it.record == nil {
 		return 0
 	}
+	if it.record.Type == journal.Checkpoint {
+		// There is one at a time. Behind others of its size it might never find
+		// the queue empty.
+		return recordOverhead
+	}
 	return len(it.record.Body) + recordOverhead
 }
 
@@ -67,12 +72,12 @@ func (q *queue) fits(size int) bool {
 	return len(q.items) < q.maxRecords && (q.bytes == 0 || q.bytes+size <= q.maxBytes)
 }
 
-// take waits for items and returns all of them, or none when the queue is
-// closed and empty. They are the caller's until it calls take again.
-func (q *queue) take() []item {
+// take returns all items, which are the caller's until it calls take again. It
+// may wait until there are some. open is false once the queue is closed.
+func (q *queue) take(wait bool) (_ []item, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.items) == 0 && !q.closed {
+	for wait && len(q.items) == 0 && !q.closed {
 		q.some.Wait()
 	}
 	q.gather()
@@ -81,7 +86,7 @@ func (q *queue) take() []item {
 	q.items, q.spare = q.spare[:0], taken
 	q.bytes = 0
 	q.room.Broadcast()
-	return taken
+	return taken, !q.closed
 }
 
 // gather lets senders run that have just heard of their records and are about

@@ -27,7 +27,7 @@ func (s *spaceReader) Bounds(ctx context.Context) (journal.Bounds, error) {
 	defer s.j.readers.put(r)
 	var b journal.Bounds
 	err = r.snapshot(func() (err error) {
-		b, err = readBounds(r.conn, s.space)
+		b, err = r.bounds(s.space)
 		return err
 	})
 	if err != nil {
@@ -41,47 +41,45 @@ func (s *spaceReader) Bounds(ctx context.Context) (journal.Bounds, error) {
 	return b, nil
 }
 
-// readBounds needs a transaction around it where somebody may be writing.
-func readBounds(c *sqlite3.Conn, s *space) (b journal.Bounds, err error) {
-	b.Head = journal.Origin(s.name)
-	row := func(query string, f func(stmt *sqlite3.Stmt)) {
-		stmt, _, prepareErr := c.Prepare(query)
-		if prepareErr != nil {
-			err = errors.Join(err, prepareErr)
+// bounds needs a transaction around it where somebody may be writing.
+func (r *reader) bounds(s *space) (b journal.Bounds, err error) {
+	floor, err := r.floor(s)
+	if err != nil {
+		return b, err
+	}
+	if b.Head = floor; floor.Index == 0 {
+		b.Head = journal.Origin(s.name)
+	}
+	end := func(query string, after uint64) {
+		stmt, queryErr := r.query(query, key(s.id, after), key(s.id, maxSeq))
+		if queryErr != nil {
+			err = errors.Join(err, queryErr)
 			return
 		}
-		defer stmt.Close()
-		for i := range stmt.BindCount() {
-			err = errors.Join(err, stmt.BindInt64(i+1, []int64{key(s.id, 0), key(s.id, maxSeq)}[i]))
+		defer stmt.Reset()
+		if !stmt.Step() {
+			err = errors.Join(err, stmt.Err())
+			return
 		}
-		if stmt.Step() {
-			f(stmt)
-		}
-		err = errors.Join(err, stmt.Err())
-	}
-	end := func(stmt *sqlite3.Stmt, index, seq uint64) {
+		index, seq := uint64(stmt.ColumnInt64(0))&maxSeq, uint64(stmt.ColumnInt64(1))&maxSeq
 		b.Last = max(b.Last, seq)
 		if index > b.Head.Index {
 			b.Head.Index = index
 			copy(b.Head.Hash[:], stmt.ColumnRawBlob(2))
 		}
 	}
-	const span = ` WHERE key > ? AND key <= ? ORDER BY key `
-	row(`SELECT key FROM envelopes`+span+`LIMIT 1`, func(stmt *sqlite3.Stmt) {
-		b.First = uint64(stmt.ColumnInt64(0)) & maxSeq
-	})
-	row(`SELECT key, place, hash FROM envelopes`+span+`DESC LIMIT 1`, func(stmt *sqlite3.Stmt) {
-		end(stmt, uint64(stmt.ColumnInt64(1)), uint64(stmt.ColumnInt64(0))&maxSeq)
-	})
-	row(`SELECT key, place, hash FROM notes`+span+`DESC LIMIT 1`, func(stmt *sqlite3.Stmt) {
-		end(stmt, uint64(stmt.ColumnInt64(0))&maxSeq, uint64(stmt.ColumnInt64(1)))
-	})
+	b.Last = floor.Seq
+	end(`SELECT place, key, hash FROM envelopes WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT 1`, floor.Seq)
+	end(`SELECT key, place, hash FROM notes WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT 1`, floor.Index)
 	b.Head.Seq = b.Last
-	// A space's id is its keys without their lower bits.
-	row(`SELECT epoch FROM epochs WHERE space = ?1 >> 40 ORDER BY first DESC LIMIT 1`, func(stmt *sqlite3.Stmt) {
-		b.Epoch = stmt.ColumnText(0)
-	})
-	return b, err
+	if b.Last > floor.Seq {
+		b.First = floor.Seq + 1
+	}
+	epochs, epochErr := r.epochs(s)
+	if len(epochs) > 0 {
+		b.Epoch = epochs[len(epochs)-1].name
+	}
+	return b, errors.Join(err, epochErr)
 }
 
 // snapshot runs f so that all that it reads is of one moment.
@@ -139,6 +137,7 @@ type scan struct {
 	terms   string // what the index is asked for
 	indexed uint64 // how far the index had got
 	parts   []part // that are still to be read
+	begun   bool   // a page has been read
 }
 
 // part is a run of places, bounds excluded, that is read through the index or
@@ -216,6 +215,7 @@ func (sc *scan) page(ctx context.Context) ([]*journal.Record, error) {
 	if err := r.snapshot(p.read); err != nil {
 		return p.records, readError(ctx, err)
 	}
+	sc.begun = true
 	if p.end {
 		sc.parts = sc.parts[1:]
 	}
@@ -232,7 +232,8 @@ type page struct {
 	*scan
 	reader  *reader
 	part    *part
-	epochs  []epoch
+	floor   journal.Head
+	epochs  epochs
 	want    int
 	seen    int
 	bytes   int
@@ -240,13 +241,14 @@ type page struct {
 	end     bool // of the part
 }
 
-type epoch struct {
-	first uint64
-	name  string
-}
-
-func (p *page) read() error {
-	if err := p.readEpochs(); err != nil {
+func (p *page) read() (err error) {
+	if p.epochs, err = p.reader.epochs(p.space); err != nil {
+		return err
+	}
+	if p.floor, err = p.reader.floor(p.space); err != nil {
+		return err
+	}
+	if err := p.rise(); err != nil || p.end {
 		return err
 	}
 	switch {
@@ -257,6 +259,23 @@ func (p *page) read() error {
 	default:
 		return p.readEnvelopes()
 	}
+}
+
+// rise moves the part above the floor.
+func (p *page) rise() error {
+	floor := p.floor.Seq
+	if p.chain {
+		floor = p.floor.Index
+	}
+	if p.part.after >= floor {
+		return nil
+	}
+	if p.begun && !p.newest {
+		return journal.Overtaken()
+	}
+	p.part.after = floor
+	p.end = p.part.after >= p.part.before-1
+	return nil
 }
 
 func (p *page) full() bool {
@@ -280,7 +299,7 @@ func (p *page) row(stmt *sqlite3.Stmt) {
 	if !p.matcher.Body(r) {
 		return
 	}
-	r.Epoch = p.epoch(r.Index)
+	r.Epoch = p.epochs.at(r.Index)
 	p.bytes += len(r.Body)
 	p.records = append(p.records, r)
 }
@@ -324,11 +343,11 @@ func (p *page) readEnvelopes() error {
 
 // readChain merges envelopes and notes by their index.
 func (p *page) readChain() error {
-	after, err := p.seqAt(p.part.after)
+	after, err := p.reader.seqAt(p.space, p.floor, p.part.after)
 	if err != nil {
 		return err
 	}
-	last, err := p.seqAt(p.part.before - 1)
+	last, err := p.reader.seqAt(p.space, p.floor, p.part.before-1)
 	if err != nil {
 		return err
 	}
@@ -362,54 +381,31 @@ func (p *page) readChain() error {
 // first reports whether index a comes before b.
 func (p *page) first(a, b int64) bool { return a < b != p.newest }
 
-// seqAt is the seq of the last envelope whose index is at most index, or of
-// where it would be.
-func (p *page) seqAt(index uint64) (uint64, error) {
-	if index >= maxSeq {
-		return maxSeq, nil
-	}
-	// Between two notes there are only envelopes.
-	at, seq, found, err := p.pair(`SELECT key, place FROM notes WHERE key > ? AND key <= ? ORDER BY key DESC LIMIT 1`, index)
-	if err != nil || found {
-		return seq + index - at, err
-	}
-	first, place, found, err := p.pair(`SELECT key, place FROM envelopes WHERE key > ? AND key <= ? ORDER BY key LIMIT 1`, maxSeq)
-	if err != nil || !found {
-		return 0, err
-	}
-	return first - 1 + max(index+1, place) - place, nil
+// epochs are those of a space, in their order.
+type epochs []epoch
+
+type epoch struct {
+	first uint64
+	name  string
 }
 
-// pair runs a query for a key's lower part and a place.
-func (p *page) pair(query string, last uint64) (n, place uint64, found bool, err error) {
-	stmt, err := p.reader.query(query, key(p.space.id, 0), key(p.space.id, last))
+func (r *reader) epochs(s *space) (all epochs, err error) {
+	stmt, err := r.query(`SELECT first, epoch FROM epochs WHERE space = ? ORDER BY first`, s.id)
 	if err != nil {
-		return 0, 0, false, err
-	}
-	defer stmt.Reset()
-	if !stmt.Step() {
-		return 0, 0, false, stmt.Err()
-	}
-	return uint64(stmt.ColumnInt64(0)) & maxSeq, uint64(stmt.ColumnInt64(1)), true, nil
-}
-
-func (p *page) readEpochs() error {
-	stmt, err := p.reader.query(`SELECT first, epoch FROM epochs WHERE space = ? ORDER BY first`, p.space.id)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	defer stmt.Reset()
 	for stmt.Step() {
-		p.epochs = append(p.epochs, epoch{uint64(stmt.ColumnInt64(0)), stmt.ColumnText(1)})
+		all = append(all, epoch{uint64(stmt.ColumnInt64(0)), stmt.ColumnText(1)})
 	}
-	return stmt.Err()
+	return all, stmt.Err()
 }
 
-// epoch is the one in which the record at index was appended.
-func (p *page) epoch(index uint64) string {
-	i := sort.Search(len(p.epochs), func(i int) bool { return p.epochs[i].first > index })
+// at is the epoch in which the record at index was appended.
+func (e epochs) at(index uint64) string {
+	i := sort.Search(len(e), func(i int) bool { return e[i].first > index })
 	if i == 0 {
 		return ""
 	}
-	return p.epochs[i-1].name
+	return e[i-1].name
 }

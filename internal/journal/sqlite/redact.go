@@ -9,46 +9,95 @@ import (
 	"github.com/parleyhq/parley/internal/journal"
 )
 
-// Redact implements [journal.Log]. What it drops is overwritten in the file;
-// copies elsewhere are not its business: backups, the -wal file until it is
-// reused, and the words that the -search file no longer finds but holds until
-// it is merged, or made anew.
+// Redact implements [journal.Log]. What it drops is overwritten in the journal,
+// then taken out of the search index and overwritten there, and both -wal files
+// are emptied, that of the journal when nobody reads an older state of it any
+// more. Copies elsewhere, as backups, are not its business.
 func (l *log) Redact(ctx context.Context, id string) error {
 	found, err := journal.FindRedactable(ctx, l, id)
-	if err != nil {
+	if err != nil || len(found) == 0 {
 		return err
 	}
-	return l.j.onWriter(ctx, func() error {
-		if l.failed != nil {
-			return l.failed
+	o := &omission{space: l.space, done: make(chan error, 1)}
+	if err := l.j.onWriter(ctx, func() error { return l.redact(o, found) }); err != nil {
+		return err
+	}
+	select {
+	case err := <-o.done:
+		if err != nil {
+			return err
 		}
-		if err := l.j.writer.redact(l.space.id, found); err != nil {
-			return writeError(err)
-		}
-		l.j.index.redacted()
-		return nil
-	})
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return l.j.onWriter(ctx, func() error { return nil }) // the index has ordered the scrub
 }
 
-func (w *writer) redact(space int64, records []*journal.Record) error {
+// omission is what the search index has to forget of redacted records.
+type omission struct {
+	space   *space
+	records []redaction
+	n       int64      // of the last redaction in the journal's table; 0 where there was none, it seems
+	done    chan error // hears when the index has followed
+}
+
+// redaction is a record before and after.
+type redaction struct{ old, new *journal.Record }
+
+// redact runs on the writer.
+func (l *log) redact(o *omission, found []*journal.Record) error {
+	if l.failed != nil {
+		return l.failed
+	}
+	for _, r := range found {
+		redacted, err := r.Redact()
+		if err != nil {
+			return err
+		}
+		o.records = append(o.records, redaction{r, redacted})
+	}
+	err := l.j.writer.redact(o, l.j.index.followed.Load())
+	l.j.index.omit(o)
+	if err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+// redact writes what is left of records. Rows of redactions that the search
+// index has followed need not be kept.
+func (w *writer) redact(o *omission, followed int64) error {
 	if err := w.conn.Exec(`PRAGMA secure_delete = ON`); err != nil {
 		return err
 	}
+	var changed []redaction
+	var last int64
 	err := transact(w.conn, func() error {
-		for _, r := range records {
-			if err := redact(w.conn, key(space, r.Seq), r); err != nil {
+		if err := exec(w.conn, `DELETE FROM redactions WHERE n <= ?`, followed); err != nil {
+			return err
+		}
+		for _, r := range o.records {
+			again, err := redact(w.conn, key(o.space.id, r.new.Seq), r.new)
+			if err != nil {
 				return err
+			}
+			if !again {
+				changed, last = append(changed, r), w.conn.LastInsertRowID()
 			}
 		}
 		return nil
 	})
-	return errors.Join(err, w.conn.Exec(`PRAGMA secure_delete = OFF`))
+	if err == nil {
+		o.records, o.n = changed, last
+	}
+	return errors.Join(err, w.conn.Exec(`PRAGMA secure_delete = FAST`))
 }
 
-func redact(c *sqlite3.Conn, k int64, r *journal.Record) error {
-	stmt, _, err := c.Prepare(`UPDATE envelopes SET flags = flags | ?, salt = ?, body = ? WHERE key = ?`)
+// redact writes a row anew, unless somebody else did meanwhile.
+func redact(c *sqlite3.Conn, k int64, r *journal.Record) (again bool, err error) {
+	stmt, _, err := c.Prepare(`UPDATE envelopes SET flags = flags | ?, salt = ?, body = ? WHERE key = ? AND flags & 2 = 0`)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer stmt.Close()
 	b := binder{stmt: stmt}
@@ -56,11 +105,9 @@ func redact(c *sqlite3.Conn, k int64, r *journal.Record) error {
 	b.blob(r.Salt[:])
 	b.blob(r.Body)
 	b.number(k)
-	if b.err != nil {
-		return b.err
+	b.keep(stmt.Exec())
+	if b.err != nil || c.Changes() == 0 {
+		return true, b.err
 	}
-	if err := stmt.Exec(); err != nil {
-		return err
-	}
-	return exec(c, `INSERT INTO redactions (key) VALUES (?)`, k)
+	return false, exec(c, `INSERT INTO redactions (key) VALUES (?)`, k)
 }

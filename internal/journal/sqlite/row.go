@@ -26,8 +26,9 @@ const (
 )
 
 const (
-	flagAmends   = 1
-	flagRedacted = 2
+	flagAmends     = 1
+	flagRedacted   = 2
+	flagSuperseded = 4
 )
 
 // insert writes a record that has its place. before is the seq of the last
@@ -115,7 +116,7 @@ func scanHeader(stmt *sqlite3.Stmt, r *journal.Record) {
 		r.Seq, r.Index = n, place
 	}
 	flags := stmt.ColumnInt64(3)
-	r.Amends, r.Redacted = flags&flagAmends != 0, flags&flagRedacted != 0
+	r.Amends, r.Redacted, r.Superseded = flags&flagAmends != 0, flags&flagRedacted != 0, flags&flagSuperseded != 0
 	r.TS = time.UnixMilli(stmt.ColumnInt64(4)).UTC()
 	copy(r.Hash[:], stmt.ColumnRawBlob(5))
 	copy(r.Rest[:], stmt.ColumnRawBlob(6))
@@ -132,7 +133,11 @@ func scanHeader(stmt *sqlite3.Stmt, r *journal.Record) {
 	r.Parent = stmt.ColumnText(15)
 }
 
-func scanBody(stmt *sqlite3.Stmt, r *journal.Record) { r.Body = stmt.ColumnBlob(16, nil) }
+func scanBody(stmt *sqlite3.Stmt, r *journal.Record) {
+	if !r.Superseded {
+		r.Body = stmt.ColumnBlob(16, nil)
+	}
+}
 
 func list(s string) []string {
 	if s == "" {

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"errors"
+	"slices"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -11,11 +13,16 @@ import (
 // writer is the connection that writes, with its statements.
 type writer struct {
 	conn     *sqlite3.Conn
+	look     *reader // the same connection, to read with
 	begin    *sqlite3.Stmt
 	commit   *sqlite3.Stmt
 	envelope *sqlite3.Stmt
 	note     *sqlite3.Stmt
 	marked   bool // as being written, which ends with a clean close
+
+	sweeping []*space    // that may have rows to be removed
+	stuck    bool        // the last attempt to remove some failed
+	retry    *time.Timer // to scrub
 }
 
 func (w *writer) prepare() error {
@@ -38,12 +45,13 @@ func (w *writer) prepare() error {
 }
 
 // write is the writer's goroutine: it works off the queue until that is closed
-// and empty, then marks the journal as whole.
+// and empty, then marks the journal as whole. Between two batches it removes a
+// few rows of those that retention dropped.
 func (j *Journal) write() {
 	j.writer.marked = true
-	for {
-		items := j.queue.take()
-		if len(items) == 0 {
+	for more := false; ; more = j.sweep() {
+		items, open := j.queue.take(!more)
+		if !open && len(items) == 0 {
 			return
 		}
 		for len(items) > 0 {
@@ -76,6 +84,9 @@ func (j *Journal) appendAll(items []item) {
 	if err != nil && !j.writer.conn.GetAutocommit() {
 		// What failed says why; after it there may be nothing to roll back.
 		_ = j.writer.conn.Exec(`ROLLBACK`)
+	}
+	if err != nil {
+		j.writer.overwrite(j.opts.Sync)
 	}
 	for _, l := range logs {
 		l.settle(err)
@@ -111,16 +122,14 @@ func (j *Journal) insertAll(logs []*log) error {
 		return err
 	}
 	for _, l := range logs {
-		l.next = l.space.head
-		for _, r := range l.batch {
-			stmt := j.writer.envelope
-			if r.Type != journal.Admitted {
-				stmt = j.writer.note
+		l.next = l.space.tail
+		for i, r := range l.batch {
+			err := j.writer.append(l.space, &l.next, r)
+			if refused, ok := errors.AsType[*refusal](err); ok {
+				l.refuse(i, refused.error)
+				break
 			}
-			r.Epoch = l.space.epoch
-			before := l.next.Seq
-			l.next = r.Place(l.next)
-			if err := insert(stmt, l.space.id, r, before); err != nil {
+			if err != nil {
 				return err
 			}
 		}
@@ -135,8 +144,11 @@ func (j *Journal) committed(logs []*log) bool {
 	if !j.writer.conn.GetAutocommit() {
 		return false
 	}
-	l := logs[0]
-	r := l.batch[0]
+	i := slices.IndexFunc(logs, func(l *log) bool { return len(l.batch) > 0 })
+	if i < 0 {
+		return false
+	}
+	l, r := logs[i], logs[i].batch[0]
 	table, n := "envelopes", r.Seq
 	if r.Type != journal.Admitted {
 		table, n = "notes", r.Index
@@ -152,12 +164,25 @@ func (j *Journal) committed(logs []*log) bool {
 	return string(stmt.ColumnRawBlob(0)) == string(r.Hash[:])
 }
 
+// overwrite makes sure that a transaction that failed does not come back. Where
+// only its sync failed, all of it stands in the -wal file, and would be read from
+// there after a crash. Any other transaction takes its place; that one need not
+// reach the disk, since a process that is killed does not lose it.
+func (w *writer) overwrite(sync Sync) {
+	if w.conn.Exec(`PRAGMA synchronous = OFF`) == nil {
+		// Where this fails as well, the disk takes nothing at all any more.
+		_ = w.conn.Exec(`UPDATE journal SET probe = probe + 1`)
+	}
+	_ = w.conn.Exec(sync.pragma()) // touches no disk
+}
+
 // close marks the journal as whole and closes the connection. With the last
 // connection SQLite moves everything into the file itself.
 func (w *writer) close() error {
 	if w.conn == nil {
 		return nil
 	}
+	w.retry.Stop()
 	var errs []error
 	if w.marked {
 		errs = append(errs,
