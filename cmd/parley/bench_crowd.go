@@ -147,8 +147,10 @@ func (s *benchSite) restart(ctx context.Context, kill bool) error {
 }
 
 func (b *benchCrowd) run(ctx context.Context, s *benchSite, name, query string) error {
+	const quietly = "presence=off" // who joins is not part of the live traffic
 	joining := s.target
-	joining.Query = query
+	joining.Query = quietly + "&" + query
+	s.target.Query = quietly
 	s.progress.say("connecting")
 	r, err := load.Crowd{
 		Live:    load.Fanout{Setting: s.setting(), Receivers: b.receivers, Senders: b.senders, Rate: b.rate},

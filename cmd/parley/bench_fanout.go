@@ -19,6 +19,7 @@ type benchFanout struct {
 	workers            int
 	window             int
 	rate               float64
+	query              string
 }
 
 func newBenchFanout(t *terminal) *cobra.Command {
@@ -40,6 +41,7 @@ at that rate, whatever becomes of it.`,
 	f.IntVar(&b.senders, "senders", 1, "how many send")
 	f.IntVar(&b.workers, "workers", 2, "the processes that receivers are spread over")
 	f.IntVar(&b.window, "window", 1024, "messages that are sent and not received by all")
+	f.StringVar(&b.query, "query", "", "`PARAMETERS` with which receivers connect, as kinds=chat&routing=directed")
 	f.Float64Var(&b.rate, "rate", 0, "messages per `SECOND`, of all senders; 0 is as many as can be received")
 	return cmd
 }
@@ -60,6 +62,7 @@ func (b *benchFanout) run(ctx context.Context, t *terminal) error {
 		return err
 	}
 	defer s.close()
+	s.target.Query = b.query
 	s.progress.say("connecting")
 	r, err := load.Fanout{
 		Setting: s.setting(), Receivers: b.receivers, Senders: b.senders, Workers: b.workers, Window: b.window, Rate: b.rate,
@@ -83,8 +86,9 @@ func (b *benchFanout) run(ctx context.Context, t *terminal) error {
 		Bytes     int     `json:"envelope_bytes"`
 		Window    int     `json:"window,omitzero"`
 		Rate      float64 `json:"rate_per_second,omitzero"`
+		Query     string  `json:"query,omitempty"`
 		Sync      string  `json:"sync,omitempty"`
-	}{b.receivers, b.senders, b.workers, b.size, b.window, b.rate, s.sync()}
+	}{b.receivers, b.senders, b.workers, b.size, b.window, b.rate, b.query, s.sync()}
 	how := fmt.Sprintf("window %d", b.window)
 	if b.rate > 0 {
 		settings.Window = 0

@@ -127,9 +127,13 @@ func (s *benchSite) measuring() {
 // close ends the gateway and removes what it wrote.
 func (s *benchSite) close() {
 	s.progress.end()
-	if s.gateway != nil {
-		s.gateway.close()
+	if s.gateway == nil {
+		return
 	}
+	if s.flags.profile != "" {
+		s.gateway.stop() // writes the profile to its end
+	}
+	s.gateway.close()
 }
 
 // benchProgress says on a terminal how far a bench is.

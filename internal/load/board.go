@@ -15,6 +15,7 @@ type board struct {
 	words  []atomic.Uint64
 	unmap  func() error
 	counts []atomic.Uint64 // of each receiver: messages received
+	before []atomic.Uint64 // of each receiver: those that came before anything was sent
 }
 
 // The words before the counts, each in a cache line of its own.
@@ -41,7 +42,7 @@ const (
 const stopped phase = 1 << 32 // nothing new is sent
 
 func makeBoard(path string, receivers int) (*board, error) {
-	size := int64(headWords+receivers) * 8
+	size := int64(headWords+2*receivers) * 8
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,8 @@ func mapBoard(f *os.File, size int64) (*board, error) {
 	}
 	// A mapping starts at a page, so that every word is aligned.
 	words := unsafe.Slice((*atomic.Uint64)(unsafe.Pointer(&mem[0])), len(mem)/8)
-	return &board{words: words, unmap: unmap, counts: words[headWords:]}, nil
+	n := (len(words) - headWords) / 2
+	return &board{words: words, unmap: unmap, counts: words[headWords : headWords+n], before: words[headWords+n:]}, nil
 }
 
 func (b *board) close() error { return b.unmap() }
@@ -121,7 +123,7 @@ func (b *board) slowest() uint64 {
 	}
 	least := ^uint64(0)
 	for i := range b.counts {
-		least = min(least, b.counts[i].Load())
+		least = min(least, b.received(i))
 	}
 	return least
 }
@@ -129,7 +131,18 @@ func (b *board) slowest() uint64 {
 // deliveries is how many messages all receivers have got together.
 func (b *board) deliveries() (sum uint64) {
 	for i := range b.counts {
-		sum += b.counts[i].Load()
+		sum += b.received(i)
 	}
 	return sum
+}
+
+// received is how many messages receiver i has got since begin.
+func (b *board) received(i int) uint64 { return b.counts[i].Load() - b.before[i].Load() }
+
+// begin has receivers count from here: what came before was something else, as
+// news of who has joined.
+func (b *board) begin() {
+	for i := range b.counts {
+		b.before[i].Store(b.counts[i].Load())
+	}
 }

@@ -33,6 +33,11 @@ func TestBoardIsShared(t *testing.T) {
 	if a.slowest() != 4 || a.deliveries() != 16 || b.phase() != measured || len(b.counts) != 3 {
 		t.Errorf("slowest %d, deliveries %d, phase %d, %d receivers", a.slowest(), a.deliveries(), b.phase(), len(b.counts))
 	}
+	b.begin()
+	a.counts[2].Store(9)
+	if b.slowest() != 0 || a.deliveries() != 2 {
+		t.Errorf("since the beginning: slowest %d, deliveries %d", b.slowest(), a.deliveries())
+	}
 }
 
 // However many claim at once, no more is under way than the window holds, and

@@ -227,6 +227,24 @@ func (c *crew) sleep(d time.Duration, progress func(left time.Duration)) error {
 
 const progressEvery = 250 * time.Millisecond
 
+// settle waits until nothing comes any more of what was said while everybody
+// connected, and has the counts begin there.
+func (c *crew) settle() error {
+	const quiet, patience = 25 * time.Millisecond, 2 * time.Second
+	start, last := time.Now(), c.board.deliveries()
+	for {
+		if err := c.sleep(quiet, nil); err != nil {
+			return err
+		}
+		now := c.board.deliveries()
+		if now == last || time.Since(start) > patience {
+			c.board.begin()
+			return nil
+		}
+		last = now
+	}
+}
+
 // drain waits until everybody has received what was sent, or until nothing
 // comes any more.
 func (c *crew) drain() error {

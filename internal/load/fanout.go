@@ -123,6 +123,9 @@ func (f Fanout) hire(c *crew, phases int) error {
 
 // measure warms up and lets the first measured phase run.
 func (r Setting) measure(c *crew) (counted, error) {
+	if err := c.settle(); err != nil {
+		return counted{}, err
+	}
 	c.board.enter(warming)
 	if err := c.sleep(r.Warmup, nil); err != nil {
 		return counted{}, err

@@ -22,9 +22,9 @@ import (
 // parleyProtocol speaks to Parley's gateway: envelopes in WebSocket frames.
 type parleyProtocol struct{}
 
-// Receive joins the space, without presence, and takes the welcome.
+// Receive joins the space and takes the welcome.
 func (parleyProtocol) Receive(ctx context.Context, t Target, i int) (*Stream, error) {
-	return dialParley(ctx, t, i, "presence=off&"+t.Query)
+	return dialParley(ctx, t, i, t.Query)
 }
 
 // Send joins with a filter that keeps away everything but what answers.
