@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 )
@@ -47,9 +48,12 @@ func TestTurnsThatAreGivenUp(t *testing.T) {
 		two, _ := turns.acquire(t.Context(), "ann")
 		ctx, cancel := context.WithCancel(t.Context())
 		var failed []error
+		var mu sync.Mutex
 		for _, who := range slices.Repeat([]string{"ann", "bob"}, 3) {
 			go func() {
 				_, err := turns.acquire(ctx, who)
+				mu.Lock()
+				defer mu.Unlock()
 				failed = append(failed, err)
 			}()
 		}
