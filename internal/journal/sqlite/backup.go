@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -97,6 +98,7 @@ func newDraft(to string, opts CopyOptions) (*draft, error) {
 	if err != nil {
 		return nil, copyError(to, err)
 	}
+	opts.vfs = cmp.Or(opts.vfs, systemDisk())
 	return &draft{opts: opts, to: to, path: f.Name(), file: f}, nil
 }
 
@@ -250,13 +252,6 @@ func (d *draft) publish() error {
 	return copyError(d.to, err)
 }
 
-// isFull reports whether a disk has no room for another page. SQLite often hears
-// of no more than an I/O error then.
-func isFull(folder string) bool {
-	size, free, err := diskSpace(folder)
-	return err == nil && size > 0 && free < 64<<10
-}
-
 // failed says why a copy could not be made: the reading is to blame, or the
 // writing.
 func (d *draft) failed(ctx context.Context, j *Journal, err error) error {
@@ -281,7 +276,7 @@ func copyError(to string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return exists(to)
-	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC), errors.Is(err, sqlite3.IOERR) && isFull(folder):
+	case errors.Is(err, sqlite3.FULL), errors.Is(err, syscall.ENOSPC):
 		return parley.Errorf(parley.Unavailable, "%s cannot be written: the disk is full", to).
 			WithHint("make room, or name a file on another disk; nothing was left behind")
 	case errors.Is(err, fs.ErrNotExist):
