@@ -69,7 +69,7 @@ func (s *socket) WriteNow(p []byte) (int, error) {
 func (s *socket) writePieces(p []byte) (written int, err error) {
 	for written < len(p) && err == nil {
 		var n int
-		n, err = s.Conn.Write(p[written:min(len(p), written+slowest)])
+		n, err = s.Conn.Write(p[written:min(len(p), written+slowest/4)])
 		s.wrote.Add(uint64(n))
 		written += n
 	}
