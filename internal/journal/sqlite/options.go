@@ -28,7 +28,7 @@ type Options struct {
 	// nil discards it.
 	Log *slog.Logger
 
-	vfs  string // a file system for tests
+	vfs  string // the file system; another one in tests
 	boot string // a boot id for tests
 }
 
@@ -37,6 +37,7 @@ func (o Options) withDefaults() Options {
 	o.QueueBytes = cmp.Or(o.QueueBytes, 16<<20)
 	o.Readers = cmp.Or(o.Readers, 4)
 	o.boot = cmp.Or(o.boot, bootID())
+	o.vfs = cmp.Or(o.vfs, systemDisk())
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
