@@ -95,14 +95,17 @@ func TestUnsentBytes(t *testing.T) {
 	defer nc.Close()
 	ann := h.join("ann", "presence=off&echo=off")
 	c := h.connOf("bob")
-	for c.sock.wrote.Load() < 64<<10 {
+	c.mu.Lock()
+	sock := c.sock
+	c.mu.Unlock()
+	for sock.wrote.Load() < 64<<10 {
 		ann.send(chat(string(bytes.Repeat([]byte("x"), 10_000))))
 		ann.until(parley.KindAck)
 	}
-	if c.sock.raw == nil {
+	if sock.raw == nil {
 		t.Skip("the system does not tell")
 	}
-	if wrote, taken := c.sock.wrote.Load(), c.sock.taken(); taken > wrote {
+	if wrote, taken := sock.wrote.Load(), sock.taken(); taken > wrote {
 		t.Errorf("%d of %d bytes are taken", taken, wrote)
 	}
 }
