@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strconv"
 	"time"
 
@@ -257,19 +258,33 @@ func typeNamed(name string) (Type, bool) {
 	return 0, false
 }
 
+var exportMembers = []string{
+	"index", "seq", "epoch", "ts", "id", "from", "kind", "effective", "to",
+	"redacted", "superseded", "salt", "rest", "hash", "envelope", "body",
+}
+
 // readExport fills in the record from its line.
 func (r *Record) readExport(line jsontext.Value) (err error) {
+	members := map[string]jsontext.Value{} // once: a checkpoint's line is long
+	for name, v := range parley.Members(line) {
+		if slices.Contains(exportMembers, name) {
+			members[name] = v
+		}
+	}
 	number := func(name string) uint64 {
-		n, _ := strconv.ParseUint(string(parley.Member(line, name)), 10, 64)
+		n, _ := strconv.ParseUint(string(members[name]), 10, 64)
 		return n
 	}
 	text := func(name string) string {
-		s, _ := parley.MemberString(line, name)
-		return s
+		s, err := jsontext.AppendUnquote(nil, members[name])
+		if err != nil {
+			return ""
+		}
+		return string(s)
 	}
 	r.Index, r.Seq, r.Epoch = number("index"), number("seq"), text("epoch")
-	r.Redacted = string(parley.Member(line, "redacted")) == "true"
-	r.Superseded = string(parley.Member(line, "superseded")) == "true"
+	r.Redacted = string(members["redacted"]) == "true"
+	r.Superseded = string(members["superseded"]) == "true"
 	if r.Hash, err = ParseHash(text("hash")); err != nil {
 		return err
 	}
@@ -283,14 +298,14 @@ func (r *Record) readExport(line jsontext.Value) (err error) {
 		}
 		copy(r.Salt[:], salt)
 	}
-	for v := range parley.Elements(parley.Member(line, "to")) {
+	for v := range parley.Elements(members["to"]) {
 		to, err := jsontext.AppendUnquote(nil, v)
 		if err != nil {
 			return parley.Errorf(parley.InvalidArgument, "to holds something else than strings")
 		}
 		r.To = append(r.To, string(to))
 	}
-	r.Body = parley.Member(line, bodyName(r.Type))
+	r.Body = members[bodyName(r.Type)]
 	if jsontext.Value(r.Body).Kind() == '"' {
 		r.Body = []byte(text(bodyName(r.Type)))
 	}

@@ -182,7 +182,7 @@ func (v *Verifier) passKept() error {
 func (v *Verifier) marker(r *Record) error {
 	d, err := r.DecodeMarker()
 	if err != nil || d.Through.Index >= r.Index {
-		return v.broken(r, "edited: it does not say what was dropped")
+		return &Break{Index: r.Index, Seq: v.head.Seq, Reason: "edited: it does not say what was dropped"}
 	}
 	seq, err := v.begin.explain(d.Through)
 	if err != nil {
