@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal/sqlite"
 	"github.com/parleyhq/parley/internal/load"
 )
 
@@ -86,6 +87,9 @@ func (b *benchFlags) add(cmd *cobra.Command) {
 
 // check refuses flags that make no sense together.
 func (b *benchFlags) check() error {
+	if _, err := sqlite.ParseSync(b.sync); err != nil {
+		return usagef("--sync cannot be %.40q", b.sync).hint("write full, normal or off")
+	}
 	switch {
 	case b.duration <= 0 || b.warmup < 0:
 		return usagef("--duration and --warmup are times").hint("write --duration 5s")
