@@ -9,17 +9,23 @@ import (
 	"github.com/parleyhq/parley/internal/space"
 )
 
-// Redaction is carried out once its order is on record: first a checkpoint is
-// made, since the state cannot be read out of what is redacted any more and
-// older checkpoints may hold some of it, then the record loses its words, then
-// memory does. What is cut short is taken up again at the next start: the state
-// knows which orders are not done.
+// Redaction is carried out once its order is on record: first checkpoints are
+// made, since the state cannot be read out of what is redacted any more, as many
+// as the journal keeps, since older ones may quote it; then the record loses its
+// words, then memory does. What is cut short is taken up again at the next start:
+// the state knows which orders are not done.
 
 // redact carries an order out.
-func (r *room) redact(id string) {
+func (r *room) redact(id string) { r.redactAfter(journal.KeptCheckpoints, id) }
+
+func (r *room) redactAfter(checkpoints int, id string) {
+	if checkpoints == 0 {
+		r.helpers.Go(func() { r.strike(id) })
+		return
+	}
 	r.save(func(err error) {
 		if err == nil { // else when the space is back
-			r.later(func() { r.helpers.Go(func() { r.strike(id) }) })
+			r.later(func() { r.redactAfter(checkpoints-1, id) })
 		}
 	})
 }
