@@ -57,8 +57,11 @@ func (b *bench) round(ctx context.Context, round int, rep *report) error {
 			rep.Cells = append(rep.Cells, c)
 			b.tell(c)
 		}
+		if err := b.others(ctx, round, rep, w.name); err != nil {
+			return err
+		}
 	}
-	return b.others(ctx, round, rep)
+	return b.others(ctx, round, rep, "")
 }
 
 func (b *bench) serversOf(w work) []string {

@@ -30,21 +30,22 @@ type otherWork struct {
 	figure  string
 	divisor float64 // from its unit to the aim's
 	rounds  int     // at most
+	after   string  // the work that it is compared with, and so measured after; "" is last
 	measure func(ctx context.Context, b *bench) (map[string]any, error)
 }
 
 var otherWorks = []otherWork{
-	{"fsync", "p50_us", 1, many, measureFsync},
-	{"append", "ratio_to_bare_sqlite", 1, many, func(ctx context.Context, b *bench) (map[string]any, error) {
+	{"fsync", "p50_us", 1, many, "alone", measureFsync},
+	{"append", "ratio_to_bare_sqlite", 1, many, "", func(ctx context.Context, b *bench) (map[string]any, error) {
 		return b.parleyBench(ctx, "append", "--senders", "64", "--bare", "--duration", b.pace.length.String(), "--warmup", b.pace.warmup.String())
 	}},
-	{"join", "live_p99_ratio", 1, 3, func(ctx context.Context, b *bench) (map[string]any, error) {
+	{"join", "live_p99_ratio", 1, 3, "", func(ctx context.Context, b *bench) (map[string]any, error) {
 		return b.parleyBench(ctx, "join", "--joiners", "1000", "--history", "1000", "--duration", b.pace.length.String())
 	}},
-	{"idle", "memory_per_connection_bytes", 1024, 1, func(ctx context.Context, b *bench) (map[string]any, error) {
+	{"idle", "memory_per_connection_bytes", 1024, 1, "", func(ctx context.Context, b *bench) (map[string]any, error) {
 		return b.parleyBench(ctx, "idle", "--connections", "10000", "--participants", "100", "--duration", b.pace.length.String())
 	}},
-	{"start", "start_after_end_in_order_median_seconds", 1, 1, func(ctx context.Context, b *bench) (map[string]any, error) {
+	{"start", "start_after_end_in_order_median_seconds", 1, 1, "", func(ctx context.Context, b *bench) (map[string]any, error) {
 		if !b.full {
 			return nil, errNotAsked
 		}
@@ -56,10 +57,11 @@ const many = 1 << 30
 
 var errNotAsked = fmt.Errorf("making that journal takes minutes: ask for it with COMPARE_FULL=1")
 
-// others measures what there is nobody to compare with.
-func (b *bench) others(ctx context.Context, round int, rep *report) error {
+// others measures what there is nobody to compare with, and belongs after some
+// work.
+func (b *bench) others(ctx context.Context, round int, rep *report, after string) error {
 	for _, w := range otherWorks {
-		if round > w.rounds || b.pace.few && round > 1 && w.rounds < many || !b.wanted(w.name) {
+		if w.after != after || round > w.rounds || b.pace.few && round > 1 && w.rounds < many || !b.wanted(w.name) {
 			continue
 		}
 		figures, err := w.measure(ctx, b)

@@ -33,12 +33,9 @@ var servers = []server{
 	{"parley, sync: full", "parley", "", func(b *bench, folder string, port int) ([]string, error) {
 		return parleyCommand(b, folder, port, gateway{sync: "full"})
 	}},
-	{"floor, 16 frames per write", "floor", "", func(b *bench, _ string, port int) ([]string, error) {
-		return []string{b.self, "floor", "-frames", "16", "-listen", at(port)}, nil
-	}},
-	{"floor, 1 frame per write", "floor", "", func(b *bench, _ string, port int) ([]string, error) {
-		return []string{b.self, "floor", "-frames", "1", "-listen", at(port)}, nil
-	}},
+	{"floor, 256 frames per write", "floor", "", floorOf(256)},
+	{"floor, 16 frames per write", "floor", "", floorOf(16)},
+	{"floor, 1 frame per write", "floor", "", floorOf(1)},
 	{"nats-server, WebSocket", "nats-ws", "nats-server", func(b *bench, folder string, port int) ([]string, error) {
 		conf, err := write(folder, "nats.conf", fmt.Sprintf(
 			"listen: \"127.0.0.1:-1\"\nwebsocket { listen: %q, no_tls: true }\n", at(port)))
@@ -60,6 +57,12 @@ var servers = []server{
 	{"Node ws", "ws", "ws", func(b *bench, _ string, port int) ([]string, error) {
 		return []string{"node", "bench/broadcast.mjs", fmt.Sprint(port)}, nil
 	}},
+}
+
+func floorOf(frames int) func(*bench, string, int) ([]string, error) {
+	return func(b *bench, _ string, port int) ([]string, error) {
+		return []string{b.self, "floor", "-frames", fmt.Sprint(frames), "-listen", at(port)}, nil
+	}
 }
 
 func findServer(name string) server {

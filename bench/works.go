@@ -25,7 +25,7 @@ const (
 const rival = "nats-server, WebSocket"
 
 var (
-	everybody = []string{"parley", "floor, 16 frames per write", "floor, 1 frame per write",
+	everybody = []string{"parley", "floor, 256 frames per write", "floor, 16 frames per write", "floor, 1 frame per write",
 		rival, "nats-server, plain", "Redis pub/sub", "mosquitto", "Node ws"}
 	brokers = []string{"parley", rival, "nats-server, plain", "Redis pub/sub", "mosquitto"}
 	two     = []string{"parley", rival}
