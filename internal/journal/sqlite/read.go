@@ -84,14 +84,23 @@ func (r *reader) bounds(s *space) (b journal.Bounds, err error) {
 
 // snapshot runs f so that all that it reads is of one moment.
 func (r *reader) snapshot(f func() error) error {
-	if err := r.conn.Exec(`BEGIN`); err != nil {
+	if err := r.run(`BEGIN`); err != nil {
 		return err
 	}
 	err := f()
 	// Nothing was written; a transaction that was interrupted ends as well.
 	old := r.conn.SetInterrupt(context.Background())
 	defer r.conn.SetInterrupt(old)
-	return errors.Join(err, r.conn.Exec(`ROLLBACK`))
+	return errors.Join(err, r.run(`ROLLBACK`))
+}
+
+// run runs a kept statement without parameters.
+func (r *reader) run(query string) error {
+	stmt, err := r.prepare(query)
+	if err != nil {
+		return err
+	}
+	return stmt.Exec()
 }
 
 // readError says why a read ended.
@@ -178,6 +187,9 @@ func (s *spaceReader) newScan(ctx context.Context, q journal.Query) (*scan, erro
 	known, rest := all, all
 	known.before, known.indexed = min(all.before, sc.indexed+1), true
 	rest.after = max(all.after, sc.indexed)
+	if sc.terms != "" && s.j.index != nil && sc.indexed >= s.space.durable.Load() {
+		rest.before = rest.after + 1 // there is none
+	}
 	sc.parts = []part{known, rest}
 	if sc.newest {
 		sc.parts = []part{rest, known}
@@ -186,7 +198,12 @@ func (s *spaceReader) newScan(ctx context.Context, q journal.Query) (*scan, erro
 	return sc, nil
 }
 
+// indexed says how far the search index has read. Whoever feeds it knows; in
+// another process it says so itself.
 func (s *spaceReader) indexed(ctx context.Context) (uint64, error) {
+	if s.j.index != nil {
+		return s.space.indexed.Load(), nil
+	}
 	r, err := s.j.readers.get(ctx)
 	if err != nil {
 		return 0, err

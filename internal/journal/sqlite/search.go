@@ -10,10 +10,12 @@ import (
 
 // searcher is a reader's connection to the search index.
 type searcher struct {
-	conn  *sqlite3.Conn
-	asc   *sqlite3.Stmt
-	desc  *sqlite3.Stmt
-	place *sqlite3.Stmt
+	conn     *sqlite3.Conn
+	begin    *sqlite3.Stmt
+	rollback *sqlite3.Stmt
+	asc      *sqlite3.Stmt
+	desc     *sqlite3.Stmt
+	place    *sqlite3.Stmt
 }
 
 const (
@@ -42,7 +44,9 @@ func (j *Journal) openSearch() (_ *searcher, err error) {
 	if of, err := indexOf(c); err != nil || of != j.uuid {
 		return nil, errors.Join(errNoIndex, err)
 	}
-	for query, stmt := range map[string]**sqlite3.Stmt{searchAsc: &s.asc, searchDesc: &s.desc, searchPlace: &s.place} {
+	for query, stmt := range map[string]**sqlite3.Stmt{
+		`BEGIN`: &s.begin, `ROLLBACK`: &s.rollback, searchAsc: &s.asc, searchDesc: &s.desc, searchPlace: &s.place,
+	} {
 		if *stmt, _, err = c.PrepareFlags(query, sqlite3.PREPARE_PERSISTENT); err != nil {
 			return nil, err
 		}
@@ -55,18 +59,23 @@ var errNoIndex = errors.New("there is no search index of this journal")
 // indexed says how far the index has read a space: 0 where there is none that
 // can be used, since everything can be found without one.
 func (r *reader) indexed(space int64) uint64 {
-	if r.search == nil {
-		s, err := r.j.openSearch()
-		if err != nil {
-			return 0
-		}
-		r.search = s
+	if !r.canSearch() {
+		return 0
 	}
 	seq, err := r.search.indexed(space)
 	if err != nil {
 		r.dropSearch()
 	}
 	return seq
+}
+
+// canSearch opens the index where it is not open yet, and reports whether it is.
+func (r *reader) canSearch() bool {
+	if r.search == nil {
+		// Why not is of no interest: everything can be found without one.
+		r.search, _ = r.j.openSearch()
+	}
+	return r.search != nil
 }
 
 // dropSearch makes the next search open the index anew.
@@ -93,12 +102,12 @@ func (s *searcher) indexed(space int64) (uint64, error) {
 func (s *searcher) find(ctx context.Context, space int64, terms string, after, before int64, newest bool, limit int) (keys []int64, indexed uint64, err error) {
 	old := s.conn.SetInterrupt(ctx)
 	defer s.conn.SetInterrupt(old)
-	if err := s.conn.Exec(`BEGIN`); err != nil {
+	if err := s.begin.Exec(); err != nil {
 		return nil, 0, err
 	}
 	defer func() {
 		s.conn.SetInterrupt(context.Background())
-		err = errors.Join(err, s.conn.Exec(`ROLLBACK`))
+		err = errors.Join(err, s.rollback.Exec())
 	}()
 	if indexed, err = s.indexed(space); err != nil {
 		return nil, 0, err
@@ -128,7 +137,8 @@ func (p *page) readIndexed() error {
 	const limit = largePage
 	r := p.reader
 	var keys []int64
-	if reached := r.indexed(p.space.id); reached >= p.indexed && r.search != nil {
+	if r.canSearch() {
+		var reached uint64
 		var err error
 		keys, reached, err = r.search.find(r.conn.GetInterrupt(), p.space.id, p.terms,
 			key(p.space.id, p.part.after), key(p.space.id, p.part.before), p.newest, limit)
