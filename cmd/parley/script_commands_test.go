@@ -22,8 +22,8 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":         exits,
 		"start":         start,
-		"stop":          stop, // a command of testscript itself comes first, and ends the script: write interrupt
-		"interrupt":     stop,
+		"interrupt":     interrupt, // testscript's own stop would end the script
+		"eventually":    eventually,
 		"crash":         crash,
 		"until":         until,
 		"capture":       capture,
@@ -109,8 +109,9 @@ func environment(ts *testscript.TestScript) []string {
 	return env
 }
 
-// stop NAME sends SIGINT and wants exit code 0, or, as "! stop", another one.
-func stop(ts *testscript.TestScript, neg bool, args []string) {
+// interrupt NAME sends SIGINT and wants exit code 0, or, as "! interrupt",
+// another one.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	end(ts, args, syscall.SIGINT)
 	if ok := running(ts)[args[0]].cmd.ProcessState.Success(); ok == neg {
 		ts.Fatalf("%s ended with %v", args[0], running(ts)[args[0]].cmd.ProcessState)
@@ -165,6 +166,28 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 		case <-look.C:
 		case <-late:
 			ts.Fatalf("%s does not say %s:\n%s", args[0], args[1], text)
+		}
+	}
+}
+
+// eventually REGEXP PROGRAM ARGS… runs a program until it says so.
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually REGEXP PROGRAM ARGS…")
+	}
+	re, err := regexp.Compile("(?m)" + args[0])
+	ts.Check(err)
+	late := time.After(patience)
+	for {
+		err := ts.Exec(args[1], args[2:]...)
+		out := ts.ReadFile("stdout")
+		if err == nil && re.MatchString(out) {
+			return
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-late:
+			ts.Fatalf("%s does not say %s: %v\n%s", args[1], args[0], err, out)
 		}
 	}
 }

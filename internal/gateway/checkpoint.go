@@ -23,6 +23,7 @@ type checkpoint struct {
 type saver struct {
 	unsaved int    // envelopes since the newest checkpoint
 	index   uint64 // of the record that the newest one on record stands after
+	struck  bool   // there were redactions since that it does not know of
 	busy    bool   // one is being made
 	waiting []func(error)
 }
@@ -41,7 +42,7 @@ func (r *room) save(then func(error)) {
 		r.saver.waiting = append(r.saver.waiting, then)
 		return
 	}
-	r.saver.busy, r.saver.unsaved = true, 0
+	r.saver.busy, r.saver.unsaved, r.saver.struck = true, 0, false
 	state, at, heals := r.state.Copy(), place{r.state.Seq(), r.index}, r.heals
 	// To write it out takes long, and the space goes on meanwhile.
 	r.helpers.Go(func() {

@@ -87,7 +87,7 @@ func (r *room) resume() {
 		}
 	}
 	for _, id := range r.state.Redacting() {
-		r.redact(id)
+		r.redactAgain(id)
 	}
 	r.expiry = r.state.NextExpiry()
 	r.tick(now)

@@ -16,22 +16,25 @@ import (
 // the state knows which orders are not done.
 
 // redact carries an order out.
-func (r *room) redact(id string) { r.redactAfter(journal.KeptCheckpoints, id) }
+func (r *room) redact(id string) { r.redactAfter(journal.KeptCheckpoints, id, false) }
 
-func (r *room) redactAfter(checkpoints int, id string) {
+// redactAgain carries out an order that may have been carried out before.
+func (r *room) redactAgain(id string) { r.redactAfter(journal.KeptCheckpoints, id, true) }
+
+func (r *room) redactAfter(checkpoints int, id string, again bool) {
 	if checkpoints == 0 {
-		r.helpers.Go(func() { r.strike(id) })
+		r.helpers.Go(func() { r.strike(id, again) })
 		return
 	}
 	r.save(func(err error) {
 		if err == nil { // else when the space is back
-			r.later(func() { r.redactAfter(checkpoints-1, id) })
+			r.later(func() { r.redactAfter(checkpoints-1, id, again) })
 		}
 	})
 }
 
 // strike takes what an envelope said off the record.
-func (r *room) strike(id string) {
+func (r *room) strike(id string, again bool) {
 	seqs, err := r.strikeRecord(r.g.ctx, id)
 	r.later(func() {
 		refusal, refused := errors.AsType[*parley.Error](err)
@@ -41,6 +44,7 @@ func (r *room) strike(id string) {
 				r.frames.forget(seq)
 			}
 			r.log.Info("redacted", "id", id)
+		case again && refused && refusal.Code == parley.NotFound: // it was dropped since
 		case refused && refusal.Code != parley.Unavailable:
 			r.own(r.state.RedactionFailed(id, refusal, r.now()))
 			return
@@ -51,6 +55,7 @@ func (r *room) strike(id string) {
 			return
 		}
 		r.state.Redacted(id)
+		r.saver.struck = true
 	})
 }
 
