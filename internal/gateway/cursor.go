@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/parleyhq/parley/internal/space"
@@ -25,9 +23,11 @@ type cursor struct {
 	next    uint64 // the seq to read next
 	at      uint64 // the first seq that may not have been sent yet
 	atBytes uint64 // as at, in bytes ever appended
-	parked  *group
-	index   int  // in parked.members
-	live    bool // has reached the end once: from then on its lag counts
+	group   *group // it waits in; nil until it does
+	parked  *group // it waits in now: group, or everyone
+	index   int    // in parked.members
+	named   int    // in the namesakes of me
+	live    bool   // has reached the end once: from then on its lag counts
 }
 
 // newCursor makes a cursor for a participant's connection.
@@ -152,6 +152,7 @@ func (l *frameLog) leave(c *cursor) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.unpark(c)
+	l.waiting.forget(c)
 }
 
 // lag is how far a cursor that has caught up once is behind.
@@ -164,110 +165,33 @@ func (l *frameLog) lag(c *cursor) (envelopes, bytes uint64) {
 	return l.next - c.at, l.total - min(c.atBytes, l.total)
 }
 
-// group is parked cursors that want the same, their names aside. A frame is
-// held against the group once; whoever is named in to is found by name.
-type group struct {
-	filter  *space.Filter // nil lets everything through
-	members []*cursor
-	named   map[string][]*cursor // nil without a filter
-}
-
-func newGroup(f *space.Filter) *group {
-	g := &group{filter: f}
-	if f != nil {
-		g.named = make(map[string][]*cursor)
-	}
-	return g
-}
-
-// groupKey is the same for settings that mean the same.
-func groupKey(set space.Settings) string {
-	var b strings.Builder
-	if set.Directed {
-		b.WriteByte('d')
-	}
-	if set.PresenceOff {
-		b.WriteByte('p')
-	}
-	for _, k := range set.Kinds {
-		b.WriteByte(0)
-		b.WriteString(k.String())
-	}
-	return b.String()
-}
-
-// park lets a cursor wait. One that has to stop at upTo waits for whatever
-// comes, since its stop may be a frame that it does not receive.
-func (l *frameLog) park(c *cursor, upTo uint64) {
-	g := l.everyone
-	if c.key != "" && upTo == everything {
-		if g = l.groups[c.key]; g == nil {
-			g = newGroup(space.NewFilter("", c.settings))
-			l.groups[c.key] = g
-		}
-		g.named[c.me] = append(g.named[c.me], c)
-	}
-	c.parked, c.index = g, len(g.members)
-	g.members = append(g.members, c)
-}
-
 // unpark brings a cursor that was not woken by a frame to the end of the log:
 // it receives nothing of what came since it was parked.
 func (l *frameLog) unpark(c *cursor) {
 	if c.parked == nil {
 		return
 	}
-	l.remove(c)
+	l.waiting.remove(c)
 	c.next, c.at, c.atBytes = l.next, l.next, l.total
 }
 
-func (l *frameLog) remove(c *cursor) {
-	g := c.parked
-	last := len(g.members) - 1
-	g.members[c.index] = g.members[last]
-	g.members[c.index].index = c.index
-	g.members[last] = nil
-	g.members = g.members[:last]
-	c.parked = nil
-	if g.named == nil {
-		return
+// park lets a cursor wait. One that has to stop at upTo waits for whatever
+// comes, since its stop may be a frame that it does not receive.
+func (l *frameLog) park(c *cursor, upTo uint64) {
+	g := l.waiting.everyone
+	if upTo == everything {
+		g = l.waiting.groupOf(c)
 	}
-	mine := g.named[c.me]
-	if mine = slices.DeleteFunc(mine, func(o *cursor) bool { return o == c }); len(mine) > 0 {
-		g.named[c.me] = mine
-		return
-	}
-	delete(g.named, c.me)
-	if len(g.members) == 0 {
-		delete(l.groups, c.key)
-	}
+	l.waiting.add(c, g)
 }
 
 // wakeFor unparks whoever receives the newest frame.
 func (l *frameLog) wakeFor(h *space.Header) {
-	l.wakeAll(l.everyone, h.Seq)
-	for _, g := range l.groups {
-		if g.filter.Match(h) {
-			l.wakeAll(g, h.Seq)
-			continue
-		}
-		for _, id := range h.To {
-			for mine := g.named[id]; len(mine) > 0; mine = g.named[id] {
-				l.wakeOne(mine[0], h.Seq)
-			}
-		}
-	}
-}
-
-func (l *frameLog) wakeAll(g *group, seq uint64) {
-	for len(g.members) > 0 {
-		l.wakeOne(g.members[len(g.members)-1], seq)
-	}
-}
-
-func (l *frameLog) wakeOne(c *cursor, seq uint64) {
-	l.remove(c)
+	from := len(l.woken)
+	l.woken = l.waiting.take(l.woken, h)
 	seg := l.segments[len(l.segments)-1]
-	c.next, c.at, c.atBytes = seq, seq, seg.base+uint64(seg.start(len(seg.frames)-1))
-	l.woken = append(l.woken, c)
+	atBytes := seg.base + uint64(seg.start(len(seg.frames)-1))
+	for _, c := range l.woken[from:] {
+		c.next, c.at, c.atBytes = h.Seq, h.Seq, atBytes
+	}
 }

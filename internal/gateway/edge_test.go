@@ -93,6 +93,7 @@ func TestQueryParameters(t *testing.T) {
 		{"routing=some", "routing"}, {"contexts=none", "contexts"}, {"contexts=tree:x", "contexts"},
 		{"presence=no", "presence"}, {"echo=", "echo"}, {"exclusive=1", "exclusive"},
 		{"kinds=!chat", "kinds"}, {"kinds=", "kinds"}, {"kinds=a" + strings.Repeat(",a", mostRepeated), "kinds"},
+		{"kinds=" + strings.Repeat("a", 2_000) + strings.Repeat(","+strings.Repeat("a", 1_000), 3), "kinds"},
 		{"after=1", "epoch"}, {"epoch=e1", "after"}, {"after=-1&epoch=e1", "after"},
 		{"space=other", "space"},
 	} {

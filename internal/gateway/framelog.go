@@ -31,8 +31,7 @@ type frameLog struct {
 	next     uint64     // the seq that the next frame has
 	total    uint64     // bytes ever appended
 	held     int        // bytes in segments
-	everyone *group     // parked cursors that any frame wakes
-	groups   map[string]*group
+	waiting  *audience
 	woken    []*cursor // scratch of publish
 }
 
@@ -58,7 +57,7 @@ type entry struct {
 
 // newFrameLog makes a log whose first frame has the given seq.
 func newFrameLog(next uint64, retain int) *frameLog {
-	return &frameLog{retain: retain, next: next, everyone: newGroup(nil), groups: map[string]*group{}}
+	return &frameLog{retain: retain, next: next, waiting: newAudience()}
 }
 
 // publish appends frames, whose seqs follow on, and returns the cursors that

@@ -72,7 +72,9 @@ func (m *logModel) open(t *rapid.T) {
 		EchoOff:     rapid.Bool().Draw(t, "echo off"),
 	}
 	if rapid.Bool().Draw(t, "kinds") {
-		set.Kinds = parley.Capabilities{parley.MustCapability("chat")}
+		// More filters than have groups of their own.
+		other := fmt.Sprint("end-", rapid.IntRange(0, 4*groupsEach).Draw(t, "filter"))
+		set.Kinds = parley.Capabilities{parley.MustCapability("chat"), parley.MustCapability(other)}
 	}
 	r := &modelReader{
 		c:      newCursor(rapid.SampledFrom([]string{"ann", "bob", "cy"}).Draw(t, "me"), set),
@@ -215,7 +217,7 @@ func TestCursorsMissNothing(t *testing.T) {
 			m.check(t, r)
 			m.log.leave(r.c)
 		}
-		if n := len(m.log.everyone.members) + len(m.log.groups); n != 0 {
+		if n := len(m.log.waiting.everyone.members) + len(m.log.waiting.groups) + len(m.log.waiting.named); n != 0 {
 			t.Fatalf("everybody left, and %d groups or members are still there", n)
 		}
 	})
@@ -289,6 +291,93 @@ func TestRetention(t *testing.T) {
 	l.publish([]entry{{space.Header{Seq: 1_001}, huge}})
 	if first, _ := l.bounds(); first != 1_001 {
 		t.Errorf("beside the huge frame %d is held", first)
+	}
+}
+
+// parkWithPatterns has a cursor wait that has patterns of its own.
+func parkWithPatterns(l *frameLog, me string, i, patterns, size int) *cursor {
+	var set space.Settings
+	for n := range patterns {
+		set.Kinds = append(set.Kinds, parley.MustCapability(fmt.Sprintf("x%d-%d-%s*y", i, n, strings.Repeat("*z", size/2))))
+	}
+	c := newCursor(me, set)
+	l.seek(c, 1)
+	l.take(c, everything)
+	return c
+}
+
+// One who brings a thousand filters of the most costly sort delays nobody: what
+// they cost those who publish has a bound.
+func TestFiltersOfOneParticipant(t *testing.T) {
+	l := newFrameLog(1, 1<<20)
+	for i := range 100 {
+		c := parkWithPatterns(l, "eve", i, 2, 10)
+		defer l.leave(c)
+	}
+	a := l.waiting
+	if len(a.groups) != groupsEach || len(a.everyone.members) != 100-groupsEach {
+		t.Errorf("%d groups, and %d who are woken by everything", len(a.groups), len(a.everyone.members))
+	}
+	if c := parkWithPatterns(l, "bob", 1_000, 2, 10); c.group == a.everyone {
+		t.Error("another one's filter has no group")
+	}
+	for i := range 10 * mostMatters {
+		kind := parley.SplitKind(fmt.Sprint("end-", i))
+		l.publish([]entry{{space.Header{Seq: l.next, Kind: kind, Effective: kind}, []byte("{}")}})
+	}
+	if len(a.known) > mostMatters {
+		t.Errorf("%d kinds are remembered", len(a.known))
+	}
+}
+
+// Groups that are gone are forgotten, also where they were known to receive.
+func TestGroupsComeAndGo(t *testing.T) {
+	l := newFrameLog(1, 1<<20)
+	chat := parley.SplitKind("chat")
+	for i := range 1_000 {
+		set := space.Settings{Kinds: parley.Capabilities{parley.MustCapability("chat"), parley.MustCapability(fmt.Sprint("end-", i))}}
+		c := newCursor("eve", set)
+		l.seek(c, l.next)
+		l.take(c, everything)
+		woken := l.publish([]entry{{space.Header{Seq: l.next, Kind: chat, Effective: chat}, []byte("{}")}})
+		if !slices.Contains(woken, c) {
+			t.Fatalf("number %d is not woken", i)
+		}
+		l.leave(c)
+	}
+	a := l.waiting
+	held := 0
+	for _, r := range a.known {
+		held += len(r.groups)
+	}
+	if len(a.groups)+len(a.brought)+len(a.named) != 0 || len(a.list) > 2 || held > 2 {
+		t.Errorf("left: %d groups, %d in the list, %d known", len(a.groups), len(a.list), held)
+	}
+}
+
+// A space with a thousand connections of one participant, each with its own 64
+// patterns, of which none receives the frame.
+func BenchmarkPublishBesidePatterns(b *testing.B) {
+	for _, size := range []int{10, 2_000} {
+		for _, fresh := range []bool{false, true} {
+			b.Run(fmt.Sprintf("size-%d/fresh-kinds-%v", size, fresh), func(b *testing.B) {
+				l := newFrameLog(1, retainDefault)
+				for i := range connectionsEach {
+					parkWithPatterns(l, "eve", i, 64, size)
+				}
+				body := []byte("{" + strings.Repeat(" ", 298) + "}")
+				kind := parley.SplitKind("x1-1-" + strings.Repeat("z", 1_000))
+				h := space.Header{From: "ann", To: []string{"zoe"}, Kind: kind, Effective: kind}
+				for b.Loop() {
+					h.Seq = l.next
+					if fresh {
+						h.Kind = parley.SplitKind(fmt.Sprint("x1-", l.next))
+						h.Effective = h.Kind
+					}
+					l.publish([]entry{{h, body}})
+				}
+			})
+		}
 	}
 }
 

@@ -105,6 +105,9 @@ func readSwitch(name string, set func(*join, bool)) func(*join, string) error {
 
 func readKinds(j *join, text string) error {
 	var kinds parley.Capabilities
+	if len(text) > kindsBytes {
+		return badParam("kinds", "%d bytes, the limit is %d", len(text), kindsBytes)
+	}
 	if n := strings.Count(text, ",") + 1; n > mostRepeated {
 		return badParam("kinds", "%d patterns, the limit is %d", n, mostRepeated)
 	}
