@@ -22,19 +22,20 @@ type api struct {
 	guard    *originGuard
 	sessions *sessions
 	metrics  *metrics
-	reads    readSlots
+	reads    *turns // of the journal
 }
 
 // identity is who a token is in one space.
 type identity struct {
-	room *room
-	id   string // of the participant
+	room  *room
+	id    string // of the participant
+	token TokenHash
 }
 
 // caller is who calls, in the space that the call is about.
 type caller struct {
 	identity
-	reads readSlots
+	reads *turns
 }
 
 // A call answers, or returns why not, which is then told to the client: a

@@ -70,16 +70,65 @@ func (l *proposalList) open(ctx context.Context) error {
 	if l.newest {
 		slices.Reverse(list)
 	}
-	for i := range list {
-		rec, err := l.one(ctx, at(list[i].Seq))
-		if err != nil {
-			return err
+	list = list[:min(len(list), l.page.most+1)] // one more says whether there is a next page
+	return l.reading(ctx, func(ctx context.Context) error {
+		for len(list) > 0 {
+			n := neighbours(list)
+			more, err := l.addOpen(ctx, list[:n])
+			if err != nil || !more {
+				return err
+			}
+			list = list[n:]
 		}
-		if !l.page.add(appendProposal(nil, &list[i], rec), list[i].Seq) {
-			return nil
+		return nil
+	})
+}
+
+// neighbours is how many proposals, from the first on, stand so close to each
+// other that to read what lies between them costs less than to look for each.
+func neighbours(list []space.Proposal) int {
+	for i := 1; i < len(list); i++ {
+		if max(list[i].Seq, list[i-1].Seq)-min(list[i].Seq, list[i-1].Seq) > scanBetween {
+			return i
 		}
 	}
-	return nil
+	return len(list)
+}
+
+// addOpen adds neighbours to the page, in their order, or reports that it is
+// full.
+func (l *proposalList) addOpen(ctx context.Context, list []space.Proposal) (more bool, err error) {
+	first, last := list[0].Seq, list[len(list)-1].Seq
+	q := journal.Query{
+		Kinds: []string{parley.TypeProposal}, After: min(first, last) - 1, Before: max(first, last) + 1, Newest: l.newest,
+	}
+	add := func(rec *journal.Record) bool {
+		p := &list[0]
+		list = list[1:]
+		return l.page.add(appendProposal(nil, p, rec), p.Seq)
+	}
+	for rec, err := range l.room.record.Read(ctx, q) {
+		if err != nil {
+			return false, err
+		}
+		for list[0].Seq != rec.Seq && (list[0].Seq < rec.Seq) != l.newest { // it is no longer on record
+			if !add(nil) {
+				return false, nil
+			}
+		}
+		if list[0].Seq == rec.Seq && !add(rec) {
+			return false, nil
+		}
+		if len(list) == 0 {
+			return true, nil
+		}
+	}
+	for len(list) > 0 {
+		if !add(nil) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // scan lists ended ones, of which there may be very many: it goes through the

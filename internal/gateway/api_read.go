@@ -11,25 +11,14 @@ import (
 )
 
 const (
-	readTime   = 30 * time.Second // that one reading of the journal may take
-	apiReads   = 4                // calls that read the journal at once
-	chunkOfLog = 512              // records of a stream that are read at a time
-	scanMost   = 8 * pageMost     // proposals that are looked at for one page
-	scanAtOnce = 256              // of them, between looks into the state
+	readTime     = 30 * time.Second // that one reading of the journal may take
+	apiReads     = 4                // calls that read the journal at once, apart from connections that resume
+	readsWaiting = 64               // calls of one token that wait for that
+	chunkOfLog   = 512              // records of a stream that are read at a time
+	scanMost     = 8 * pageMost     // proposals that are looked at for one page
+	scanAtOnce   = 256              // of them, between looks into the state
+	scanBetween  = 64               // envelopes that are read over between two open proposals
 )
-
-// readSlots let so many calls read the journal at once. Who reads a lot over
-// HTTP so cannot keep those waiting who resume a connection.
-type readSlots chan struct{}
-
-func (s readSlots) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case s <- struct{}{}:
-		return func() { <-s }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
 
 // read collects the records that a query selects, until keep says that it has
 // enough. It must not wait for anything.
@@ -52,7 +41,7 @@ func (c caller) read(ctx context.Context, q journal.Query, keep func(*journal.Re
 func (c caller) reading(ctx context.Context, fn func(context.Context) error) error {
 	within, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	release, err := c.reads.acquire(within)
+	release, err := c.reads.acquire(within, string(c.token[:]))
 	if err == nil {
 		defer release()
 		err = fn(within)

@@ -19,7 +19,7 @@ func (g *Gateway) addTokens(r *room) error {
 			if other, taken := in(g.tokens[hash], r.name); taken && other.id != id {
 				return parley.Errorf(parley.InvalidConfig, "%q and %q of space %q have the same token", other.id, id, r.name)
 			}
-			g.tokens[hash] = append(g.tokens[hash], identity{room: r, id: id})
+			g.tokens[hash] = append(g.tokens[hash], identity{room: r, id: id, token: hash})
 		}
 	}
 	return nil

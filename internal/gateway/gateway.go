@@ -66,7 +66,7 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: make(readSlots, apiReads)}
+	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: newShares(apiReads, readsWaiting)}
 	g.metrics.watchJournal(g)
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, s := range opts.Spaces {
