@@ -82,6 +82,93 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
+// BenchmarkAppendBehind appends to journals of three sizes, of which none may
+// tell: 64 senders, and a look-up by id and Cut beside it.
+func BenchmarkAppendBehind(b *testing.B) {
+	for _, size := range []int{25_000, 100_000, 400_000} {
+		j, l, sink := openBench(b, Options{})
+		sink.want = int64(size)
+		for _, r := range benchRecords(size) {
+			l.Append(r)
+		}
+		<-sink.done
+		if err := j.WaitIndexed(b.Context(), "bench", uint64(size)); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprintf("append/%d", size), func(b *testing.B) {
+			records := benchRecords(b.N)
+			b.ResetTimer()
+			appendBySenders(l, records, 64)
+		})
+		b.Run(fmt.Sprintf("id/%d", size), func(b *testing.B) {
+			for b.Loop() {
+				for _, err := range l.Read(b.Context(), journal.Query{ID: envelope(size / 2).ID, Limit: 1}) {
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("cut/%d", size), func(b *testing.B) {
+			for b.Loop() {
+				keep := journal.Retention{Before: time.UnixMilli(1_700_000_000_000 + int64(size/2)), Bytes: int64(size) * 300}
+				if d, err := l.Cut(b.Context(), keep); err != nil || d.Records == 0 {
+					b.Fatal(d, err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkSweep is a chunk of the rows that retention dropped, between two
+// batches of appends.
+func BenchmarkSweep(b *testing.B) {
+	j, l, sink := openBench(b, Options{})
+	n := b.N*256 + 10
+	sink.want = int64(n)
+	for _, r := range benchRecords(n) {
+		l.Append(r)
+	}
+	<-sink.done
+	s := l.(*log).space
+	err := j.onWriter(b.Context(), func() error {
+		s.tail.floor = journal.Head{Index: uint64(b.N * 256), Seq: uint64(b.N * 256)}
+		s.forgotten.Store(s.tail.floor.Seq) // as if the index had
+		b.ResetTimer()
+		for range b.N {
+			if removed, err := j.writer.sweepSpace(s); !removed || err != nil {
+				b.Error(removed, err)
+			}
+		}
+		b.StopTimer()
+		s.tail.floor = journal.Head{}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkCheckpoint is what appends wait for a checkpoint of 20 MB, which takes
+// the body of an older one as well.
+func BenchmarkCheckpoint(b *testing.B) {
+	for _, size := range []int{64 << 10, 1 << 20, 20 << 20} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			_, l, _ := openBench(b, Options{})
+			body := append(append([]byte(`{"pad":"`), strings.Repeat("x", size)...), `"}`...)
+			done := make(chan struct{}, 1)
+			for b.Loop() {
+				b.StopTimer()
+				r := journal.NewCheckpoint(time.UnixMilli(0), body, [16]byte{1})
+				r.Token = done
+				b.StartTimer()
+				l.Append(r)
+				<-done
+			}
+		})
+	}
+}
+
 func benchRecords(n int) []*journal.Record {
 	records := make([]*journal.Record, n)
 	for i := range records {

@@ -24,6 +24,16 @@
 // read yet through the table. So an answer is complete however far the index
 // has got, and the index may be deleted at any time.
 //
+// # What retention drops
+//
+// A marker moves the space's floor in the transaction that puts it on record,
+// and nobody reads what is below. Then
+//
+//	indexer forgets the words → writer removes the rows, a few between two batches
+//
+// in this order, since the index can forget only what it can still read. What is
+// redacted leaves the journal first, then the index, then both -wal files.
+//
 // # Files
 //
 //	parley.db          the journal; with -wal and -shm beside it while it is open
