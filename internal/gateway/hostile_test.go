@@ -149,7 +149,9 @@ func TestMessageWithoutEnd(t *testing.T) {
 
 // One participant cannot take all the connections of a space.
 func TestConnectionsOfOneParticipant(t *testing.T) {
-	h := start(t, Options{Logger: textLog(io.Discard)})
+	s := demo("ann", "bob")
+	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
+	h := start(t, Options{Spaces: []Space{s}, Logger: textLog(io.Discard)})
 	r := h.g.rooms["demo"]
 	enter := func(id string) (*conn, error) {
 		c := r.newConn(id, join{})
@@ -172,6 +174,43 @@ func TestConnectionsOfOneParticipant(t *testing.T) {
 	}
 	for _, c := range append(all, bob) {
 		r.leave(c)
+	}
+}
+
+// Who connects and disconnects all the time cannot fill the record: it is
+// refused before anything is recorded, and told when to come again.
+func TestComingAndGoing(t *testing.T) {
+	s := demo("ann", "bob")
+	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 0.001, 50
+	h := serve(t, Options{Spaces: []Space{s}, Logger: textLog(io.Discard)})
+	r := h.g.rooms["demo"]
+	come := func(id string) error {
+		c := r.newConn(id, join{})
+		err := r.enter(t.Context(), c)
+		r.leave(c)
+		return err
+	}
+	came := 0
+	var refused error
+	for refused == nil && came < 100 {
+		if refused = come("ann"); refused == nil {
+			came++
+		}
+	}
+	const most = 5 // 50 in tens
+	if e := asError(refused); came != most || e.Code != parley.RateLimited || e.RetryAfterMS <= 0 {
+		t.Errorf("after %d: %+v", came, refused)
+	}
+	_ = h.g.View(t.Context(), "demo", func(*space.State) {}) // all is on record then
+	if bounds, err := r.record.Bounds(t.Context()); err != nil || bounds.Last != 2*most {
+		t.Errorf("%d are on record, %v", bounds.Last, err)
+	}
+	_, res, err := h.dial("ann", "")
+	if err == nil || res == nil || res.StatusCode != http.StatusTooManyRequests || res.Header.Get("Retry-After") == "" {
+		t.Errorf("over HTTP: %v, %+v", err, res)
+	}
+	if err := come("bob"); err != nil {
+		t.Errorf("somebody else: %v", err)
 	}
 }
 

@@ -17,7 +17,8 @@ const (
 )
 
 // Connect takes in one more connection of a participant. Its first one makes
-// a presence to put on record; the error is limit_reached or not_found.
+// a presence to put on record; the error is limit_reached, rate_limited or
+// not_found.
 func (s *State) Connect(id string, now time.Time) (*parley.Envelope, error) {
 	limits := s.rules.Limits
 	switch {
@@ -27,6 +28,9 @@ func (s *State) Connect(id string, now time.Time) (*parley.Envelope, error) {
 		return nil, parley.Errorf(parley.LimitReached, "participants: %d are here, the limit", limits.Participants)
 	case s.connected >= limits.Connections:
 		return nil, parley.Errorf(parley.LimitReached, "connections: %d are open, the limit", limits.Connections)
+	}
+	if err := s.arrive(id, now); err != nil {
+		return nil, err
 	}
 	s.connections[id]++
 	s.connected++
@@ -61,7 +65,8 @@ func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
 // AdoptConnections takes over who is connected, and how fast they send, from
 // a state that a rebuilt one replaces.
 func (s *State) AdoptConnections(old *State) {
-	s.connections, s.connected, s.buckets = old.connections, old.connected, old.buckets
+	s.connections, s.connected = old.connections, old.connected
+	s.buckets, s.arrivals = old.buckets, old.arrivals
 	for _, id := range slices.Sorted(maps.Keys(s.connections)) {
 		s.enrol(id)
 	}

@@ -29,11 +29,33 @@ func (j *judgement) refused(err error) error {
 }
 
 func (j *judgement) charge() error {
-	wait := j.bucket(j.from).take(j.now)
+	wait := j.bucket(j.buckets, j.from).take(j.now, 1)
 	if wait == 0 {
 		return nil
 	}
-	err := parley.Errorf(parley.RateLimited, "more than %g envelopes a second", j.rules.Limits.Rate)
+	return tooFast(wait, "more than %g envelopes a second", j.rules.Limits.Rate)
+}
+
+// presenceCost is what a connection takes from its bucket that is a
+// participant's first: when it ends, it has made two records.
+const presenceCost = 10
+
+// arrive takes a connection from a bucket that is as large as that of
+// envelopes. Who comes and goes all the time so cannot fill the record.
+func (s *State) arrive(id string, now time.Time) error {
+	cost := 1
+	if s.connections[id] == 0 {
+		cost = min(presenceCost, s.rules.Limits.Burst)
+	}
+	wait := s.bucket(s.arrivals, id).take(now, cost)
+	if wait == 0 {
+		return nil
+	}
+	return tooFast(wait, "%.80q connects too often", id)
+}
+
+func tooFast(wait time.Duration, format string, args ...any) *parley.Error {
+	err := parley.Errorf(parley.RateLimited, format, args...)
 	err.RetryAfterMS = int64((wait + time.Millisecond - 1) / time.Millisecond) // rounded up
 	return err
 }
@@ -41,18 +63,18 @@ func (j *judgement) charge() error {
 type bucket struct{ *rate.Limiter }
 
 // bucket is the participant's; there is one for each that is known.
-func (s *State) bucket(id string) bucket {
-	b := s.buckets[id]
+func (s *State) bucket(of map[string]*rate.Limiter, id string) bucket {
+	b := of[id]
 	if b == nil {
 		b = rate.NewLimiter(rate.Limit(s.rules.Limits.Rate), s.rules.Limits.Burst)
-		s.buckets[id] = b
+		of[id] = b
 	}
 	return bucket{b}
 }
 
-// take returns how long to wait, 0 where there is room now.
-func (b bucket) take(now time.Time) time.Duration {
-	r := b.ReserveN(now, 1)
+// take returns how long to wait, 0 where there is room for n now.
+func (b bucket) take(now time.Time, n int) time.Duration {
+	r := b.ReserveN(now, n)
 	if !r.OK() {
 		return time.Second // a burst of 0 lets nothing through
 	}

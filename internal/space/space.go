@@ -65,10 +65,11 @@ type State struct {
 	redacting []string        // ids that were ordered to be redacted, until the runtime has
 
 	// Of this run alone.
-	connections map[string]int // open connections of whoever has any
-	connected   int            // their sum
-	roster      roster         // the same, as a welcome tells it
-	buckets     map[string]*rate.Limiter
+	connections map[string]int           // open connections of whoever has any
+	connected   int                      // their sum
+	roster      roster                   // the same, as a welcome tells it
+	buckets     map[string]*rate.Limiter // of what somebody sends
+	arrivals    map[string]*rate.Limiter // of connections
 
 	scratch []byte // reused by contentDigest
 	told    []byte // what a welcome says of the rules
@@ -92,6 +93,7 @@ func New(rules Rules) *State {
 		present:     make(map[string]bool),
 		connections: make(map[string]int),
 		buckets:     make(map[string]*rate.Limiter),
+		arrivals:    make(map[string]*rate.Limiter),
 	}
 	for id, caps := range rules.Participants {
 		s.members[id] = &member{id: id, base: slices.Clone(caps), caps: caps}
