@@ -104,6 +104,27 @@ func TestDashboard(t *testing.T) {
 	}
 }
 
+// What operators read names every figure, and none that is not there.
+func TestDocumentation(t *testing.T) {
+	text, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := scrape(t)
+	documented := map[string]bool{}
+	for _, name := range regexp.MustCompile("`(parley_[a-z_]+)").FindAllStringSubmatch(string(text), -1) {
+		documented[name[1]] = true
+		if served.types[name[1]] == "" {
+			t.Errorf("there is no %s", name[1])
+		}
+	}
+	for _, name := range served.families() {
+		if strings.HasPrefix(name, "parley_") && !documented[name] {
+			t.Errorf("nothing is said of %s", name)
+		}
+	}
+}
+
 type panel struct {
 	ID          int
 	Type        string
@@ -299,7 +320,7 @@ func missing(lines []map[string]string, m matcher) string {
 	if strings.Contains(m.value, "$") { // the viewer's choice
 		return ""
 	}
-	for _, v := range strings.Split(m.value, "|") {
+	for v := range strings.SplitSeq(m.value, "|") {
 		if !values[v] {
 			return fmt.Sprintf("%s is never %q", m.label, v)
 		}
