@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"runtime"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -161,6 +162,7 @@ func (b *batch) each(s *space, from, to uint64, into *sqlite3.Stmt) (n uint64, e
 		if err := b.change(into, stmt.ColumnInt64(0), &r); err != nil {
 			return n, err
 		}
+		runtime.Gosched() // whoever commits or delivers goes first, also where there is one processor
 	}
 	b.n += int(n)
 	return n, unread(stmt.Err())
