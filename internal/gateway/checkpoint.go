@@ -3,6 +3,8 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -44,28 +46,28 @@ func (r *room) save(then func(error)) {
 	}
 	r.saver.busy, r.saver.unsaved, r.saver.struck = true, 0, false
 	state, at, heals := r.state.Copy(), place{r.state.Seq(), r.index}, r.heals
+	salt, now := r.salts.next(), r.now().UTC().Truncate(time.Millisecond)
 	// To write it out takes long, and the space goes on meanwhile.
 	r.helpers.Go(func() {
-		body, err := encodeCheckpoint(state, at.index)
+		snapshot, err := state.Snapshot().JSON()
+		rec := journal.NewCheckpoint(now, appendCheckpoint(nil, at.index, snapshot), salt)
 		r.later(func() {
 			if err == nil && (r.down || r.heals != heals) {
 				err = unavailable() // what it holds may not have happened
 			}
-			r.putCheckpoint(body, at, err, then)
+			r.putCheckpoint(rec, at, err, then)
 		})
 	})
 }
 
-func encodeCheckpoint(state *space.Copy, index uint64) ([]byte, error) {
-	snapshot, err := state.Snapshot().JSON()
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(checkpoint{Index: index, State: snapshot})
+func appendCheckpoint(dst []byte, index uint64, state jsontext.Value) []byte {
+	dst = slices.Grow(dst, len(state)+64)
+	dst = strconv.AppendUint(append(dst, `{"index":`...), index, 10)
+	return append(append(append(dst, `,"state":`...), state...), '}')
 }
 
 // putCheckpoint hands a checkpoint to the journal.
-func (r *room) putCheckpoint(body []byte, at place, err error, then func(error)) {
+func (r *room) putCheckpoint(rec *journal.Record, at place, err error, then func(error)) {
 	done := func(err error) {
 		r.later(func() { r.saved(at, err) })
 		then(err)
@@ -74,7 +76,7 @@ func (r *room) putCheckpoint(body []byte, at place, err error, then func(error))
 		done(err)
 		return
 	}
-	r.append(journal.NewCheckpoint(r.now().UTC().Truncate(time.Millisecond), body, r.salts.next()), pending{})
+	r.append(rec, pending{})
 	r.whenDurable(done)
 }
 

@@ -177,7 +177,8 @@ func TestUnreadableCheckpoint(t *testing.T) {
 	id := k.send("ann", propose)
 	done := make(chan error, 1)
 	err := k.room().do(t.Context(), func() {
-		k.room().putCheckpoint([]byte(`{"index":1,"state":{"seq":"nonsense"}}`), place{1, 1}, nil, func(err error) { done <- err })
+		rec := journal.NewCheckpoint(k.room().now(), []byte(`{"index":1,"state":{"seq":"nonsense"}}`), [16]byte{1})
+		k.room().putCheckpoint(rec, place{1, 1}, nil, func(err error) { done <- err })
 	})
 	if err = errors.Join(err, <-done); err != nil {
 		t.Fatal(err)

@@ -1,8 +1,10 @@
 package space
 
 import (
+	"bytes"
 	"cmp"
 	"maps"
+	"runtime"
 	"slices"
 	"time"
 
@@ -163,8 +165,21 @@ func (c *Copy) Snapshot() *Snapshot {
 	return n
 }
 
-// JSON is the snapshot as [ReadSnapshot] reads it.
-func (n *Snapshot) JSON() (jsontext.Value, error) { return json.Marshal(n) }
+// JSON is the snapshot as [ReadSnapshot] reads it. It may take a tenth of a
+// second, and lets others go first.
+func (n *Snapshot) JSON() (jsontext.Value, error) {
+	var b yieldingBuffer
+	err := json.MarshalWrite(&b, n)
+	return b.Bytes(), err
+}
+
+// yieldingBuffer is written to piece by piece, and gives way after each.
+type yieldingBuffer struct{ bytes.Buffer }
+
+func (b *yieldingBuffer) Write(p []byte) (int, error) {
+	runtime.Gosched()
+	return b.Buffer.Write(p)
+}
 
 // ReadSnapshot reads what [Snapshot.JSON] wrote.
 func ReadSnapshot(data jsontext.Value) (*Snapshot, error) {
