@@ -3,9 +3,11 @@ package crash
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -13,13 +15,18 @@ import (
 	"unsafe"
 )
 
-// A disk that fills stops admission, and nothing else: what was admitted was on
-// record, what was refused is not, and when there is room again it goes on.
-func TestDiskFills(t *testing.T) {
+// A disk that takes no writes stops admission, and nothing else: what was admitted
+// was on record, what was refused is not, and when it takes them again it goes on.
+func TestDisk(t *testing.T) {
 	gateway := program(t)
 	t.Run("file size limit", func(t *testing.T) {
 		dir := t.TempDir()
-		fills(t, gateway, dir, &sizeLimit{journal: filepath.Join(dir, "parley.db")})
+		fails(t, gateway, dir, &sizeLimit{journal: filepath.Join(dir, "parley.db")})
+	})
+	t.Run("read-only", func(t *testing.T) {
+		dir := t.TempDir()
+		frozen(t, dir)
+		fails(t, gateway, dir, &freeze{journal: filepath.Join(dir, "parley.db")})
 	})
 	t.Run("tmpfs", func(t *testing.T) {
 		dir := t.TempDir()
@@ -33,19 +40,21 @@ func TestDiskFills(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		fills(t, gateway, dir, &ballast{path: filepath.Join(dir, "ballast")})
+		fails(t, gateway, dir, &ballast{path: filepath.Join(dir, "ballast")})
 	})
 }
 
-// disk is one that can be filled.
+// disk is one that can be made to take no writes.
 type disk interface {
-	fill(p *process) error
-	free(p *process) error
+	fail(p *process) error
+	heal(p *process) error
+	outlives() bool // whether the fault is there for the next process as well
+	readable() bool // whether other processes can read the journal meanwhile
 }
 
-// fills lets the disk fill three times, and where it outlives the gateway kills
-// that at the second time.
-func fills(t *testing.T, gateway, dir string, d disk) {
+// fails lets the disk fail three times, and where that outlives the gateway
+// kills it at the second time.
+func fails(t *testing.T, gateway, dir string, d disk) {
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Second, errors.New("the test takes too long"))
 	defer cancel()
 	tr, err := newTrial(Options{Program: gateway, Dir: dir, Seed: 1, Out: t.Output()})
@@ -54,22 +63,24 @@ func fills(t *testing.T, gateway, dir string, d disk) {
 	defer tr.close()
 	for n := range 3 {
 		must(t, tr.ledger.reach(ctx, Acknowledged, tr.ledger.Total(Acknowledged)+500))
-		must(t, d.fill(tr.process))
+		must(t, d.fail(tr.process))
 		must(t, tr.ledger.reach(ctx, Unwritten, tr.ledger.Total(Unwritten)+50))
 		if got := get(t, tr, "/readyz"); got != http.StatusServiceUnavailable {
-			t.Errorf("on a full disk /readyz answers %d", got)
+			t.Errorf("on a failing disk /readyz answers %d", got)
 		}
-		must(t, tr.check(ctx))
-		if _, whole := d.(*ballast); whole && n == 1 { // a limit would end with the process
+		if d.readable() {
+			must(t, tr.check(ctx))
+		}
+		if d.outlives() && n == 1 {
 			revive(t, tr, d)
 		}
-		must(t, d.free(tr.process))
+		must(t, d.heal(tr.process))
 		must(t, tr.ledger.reach(ctx, Acknowledged, tr.ledger.Total(Acknowledged)+500))
 		if got := get(t, tr, "/readyz"); got != http.StatusOK {
-			t.Errorf("with room again /readyz answers %d", got)
+			t.Errorf("on the healed disk /readyz answers %d", got)
 		}
 		must(t, tr.check(ctx))
-		t.Logf("filled %d: %d acknowledged, %d refused with unavailable", n+1, tr.ledger.Total(Acknowledged), tr.ledger.Total(Unwritten))
+		t.Logf("failed %d: %d acknowledged, %d refused with unavailable", n+1, tr.ledger.Total(Acknowledged), tr.ledger.Total(Unwritten))
 	}
 	must(t, tr.settle(ctx))
 	for _, fault := range tr.checker.Faults() {
@@ -77,7 +88,7 @@ func fills(t *testing.T, gateway, dir string, d disk) {
 	}
 }
 
-// revive kills the gateway on the full disk and starts it again. It may say why
+// revive kills the gateway on the failing disk and starts it again. It may say why
 // it cannot start; else what is on record can be read, nobody is let in whose
 // coming could not be put on record, and it is not ready as soon as it has tried.
 func revive(t *testing.T, tr *trial, d disk) {
@@ -86,15 +97,15 @@ func revive(t *testing.T, tr *trial, d disk) {
 	tr.process, err = tr.house.start()
 	must(t, err)
 	if err := tr.process.survive(t.Context(), 2*time.Second, tr.house.reached()); err != nil {
-		t.Logf("on the full disk: %v", err)
-		must(t, d.free(tr.process))
+		t.Logf("on the failing disk: %v", err)
+		must(t, d.heal(tr.process))
 		tr.process, err = tr.house.start()
 		must(t, err)
 		return
 	}
-	t.Logf("on the full disk it starts; first welcome after %v (0 is none)", tr.house.recovery())
+	t.Logf("on the failing disk it starts; first welcome after %v (0 is none)", tr.house.recovery())
 	if got := get(t, tr, "/v1/spaces/"+spaceName+"/envelopes?limit=1"); got != http.StatusOK {
-		t.Errorf("on a full disk reading is answered %d", got)
+		t.Errorf("on a failing disk reading is answered %d", got)
 	}
 	if got := get(t, tr, "/readyz"); tr.house.recovery() == 0 && got != http.StatusServiceUnavailable {
 		t.Errorf("nobody is let in, and /readyz answers %d", got)
@@ -124,7 +135,7 @@ func must(t *testing.T, err error) {
 // sizeLimit is a disk on which no file grows beyond what the journal has now.
 type sizeLimit struct{ journal string }
 
-func (d *sizeLimit) fill(p *process) error {
+func (d *sizeLimit) fail(p *process) error {
 	info, err := os.Stat(d.journal)
 	if err != nil {
 		return err
@@ -132,7 +143,10 @@ func (d *sizeLimit) fill(p *process) error {
 	return limitFiles(p, uint64(info.Size()))
 }
 
-func (d *sizeLimit) free(p *process) error { return limitFiles(p, ^uint64(0)) }
+func (d *sizeLimit) heal(p *process) error { return limitFiles(p, ^uint64(0)) }
+
+func (d *sizeLimit) outlives() bool { return false } // limits end with their process
+func (d *sizeLimit) readable() bool { return true }
 
 // limitFiles bounds the size of the files that a running process writes. One
 // that has ended has no limits.
@@ -149,7 +163,7 @@ func limitFiles(p *process, most uint64) error {
 // ballast fills a file system with a file.
 type ballast struct{ path string }
 
-func (d *ballast) fill(*process) error {
+func (d *ballast) fail(*process) error {
 	f, err := os.Create(d.path)
 	if err != nil {
 		return err
@@ -165,9 +179,54 @@ func (d *ballast) fill(*process) error {
 	return nil
 }
 
-func (d *ballast) free(*process) error {
+func (d *ballast) heal(*process) error {
 	if err := os.Remove(d.path); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
+}
+
+func (d *ballast) outlives() bool { return true }
+func (d *ballast) readable() bool { return true }
+
+// freeze makes the journal's files immutable: the kernel then refuses every
+// write, those of a process that has them open included, which no permission and
+// no remounting does.
+type freeze struct{ journal string }
+
+func (d *freeze) fail(*process) error { return chattr("+i", d.journal, d.journal+"-wal") }
+
+func (d *freeze) heal(*process) error { return chattr("-i", d.journal, d.journal+"-wal") }
+
+func (d *freeze) outlives() bool { return true }
+func (d *freeze) readable() bool { return false } // a reader opens the log as a writer does
+
+func chattr(args ...string) error {
+	if out, err := exec.Command("chattr", args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("chattr: %w: %s", err, out)
+	}
+	return nil
+}
+
+// frozen skips the test where files in a folder cannot be made immutable. At its
+// end none is any more.
+func frozen(t *testing.T, dir string) {
+	t.Helper()
+	path := filepath.Join(dir, "try")
+	f, err := os.Create(path)
+	must(t, err)
+	defer f.Close()
+	if err := chattr("+i", path); err != nil {
+		t.Skipf("files cannot be made immutable here, for which it takes root and a file system such as ext4: %v", err)
+	}
+	_, err = f.WriteString("something")
+	must(t, chattr("-i", path))
+	if err == nil {
+		t.Skip("this file system lets immutable files be written that are open")
+	}
+	t.Cleanup(func() {
+		files, err := filepath.Glob(filepath.Join(dir, "*"))
+		must(t, err)
+		must(t, chattr(append([]string{"-f", "-i"}, files...)...))
+	})
 }
