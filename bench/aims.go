@@ -97,14 +97,14 @@ func (r *report) judge() {
 	r.Aims = []aim{
 		aim{Name: "200 receivers, per CPU second, against the floor of 16 frames per write", AtLeast: 0.7, Unit: times}.of(against("fanout-200", "floor, 16 frames per write")),
 		aim{Name: "200 receivers, per CPU second, against nats-server's WebSocket", AtLeast: 2, Unit: times}.of(against("fanout-200", rival)),
-		aim{Name: "20 receivers, the same", AtLeast: 1, Unit: times}.of(against("fanout-20", rival)),
-		aim{Name: "2 receivers, the same", AtLeast: 1, Unit: times}.of(against("fanout-2", rival)),
-		aim{Name: "20 receivers, 1,000 messages a second, the same", AtLeast: 1, Unit: times}.of(against("calm-20", rival)),
-		aim{Name: "2 receivers, 1,000 messages a second, the same", AtLeast: 1, Unit: times}.of(against("calm-2", rival)),
+		aim{Name: "20 receivers, per CPU second, against nats-server's WebSocket", AtLeast: 1, Unit: times}.of(against("fanout-20", rival)),
+		aim{Name: "2 receivers, per CPU second, against nats-server's WebSocket", AtLeast: 1, Unit: times}.of(against("fanout-2", rival)),
+		aim{Name: "20 receivers at 1,000 messages a second, per CPU second, against nats-server's WebSocket", AtLeast: 1, Unit: times}.of(against("calm-20", rival)),
+		aim{Name: "2 receivers at 1,000 messages a second, per CPU second, against nats-server's WebSocket", AtLeast: 1, Unit: times}.of(against("calm-2", rival)),
 		aim{Name: "20 receivers, p99 at half of what saturates nats-server's WebSocket, against its", AtMost: 1.5, Unit: times}.of(late("half-20")),
-		aim{Name: "200 receivers, the same", AtMost: 1.5, Unit: times}.of(late("half-200")),
+		aim{Name: "200 receivers, p99 at half of what saturates nats-server's WebSocket, against its", AtMost: 1.5, Unit: times}.of(late("half-200")),
 		aim{Name: "one sender alone, p50 from send to receive", AtMost: 300, Unit: micro}.of(alone("parley"), r.reason("alone", "parley")),
-		aim{Name: "the same with sync: full, against a bare append and fsync", AtMost: 2, Unit: times}.of(
+		aim{Name: "one sender alone with sync: full, p50, against a bare append and fsync", AtMost: 2, Unit: times}.of(
 			ratio(alone("parley, sync: full"), r.Others.of("fsync", "p50_us")), r.reason("alone", "parley, sync: full")),
 		aim{Name: "64 senders, durable admission, against bare batched inserts", AtLeast: 0.7, Unit: times}.of(r.Others.figure("append")),
 		aim{Name: "memory for one more busy receiver", AtMost: 20, Unit: kib}.of(r.perReceiver(), r.reason("memory-1100", "parley")),

