@@ -123,6 +123,9 @@ func (b *benchExchange) append(ctx context.Context, t *terminal) error {
 		figures.Ratio = r.AnswersPerSecond / figures.Bare.RowsPerSecond
 		rows.add("SQLite alone", thousands(figures.Bare.RowsPerSecond), fmt.Sprintf("rows per second, %d in a transaction", b.batch))
 		rows.add("of that", fmt.Sprintf("%.2f", figures.Ratio), "")
+		if cpu := figures.Bare.CPUSecondsPerMillion; cpu != nil {
+			rows.add("SQLite's CPU", fmt.Sprintf("%.2f", *cpu), "s per million rows")
+		}
 	}
 	return s.report("append", b.settings(s), figures, fmt.Sprintf("append: %s, window %d, %d bytes",
 		plural(b.senders, "sender", "senders"), b.window, b.size), rows)

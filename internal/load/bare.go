@@ -19,6 +19,10 @@ type BareResult struct {
 	Batch         int     `json:"rows_per_transaction"`
 	Seconds       float64 `json:"seconds"`
 	RowsPerSecond float64 `json:"rows_per_second"`
+
+	// CPU seconds of this process for a million rows; absent where nobody can
+	// tell.
+	CPUSecondsPerMillion *float64 `json:"cpu_seconds_per_million_rows,omitempty"`
 }
 
 // mostBareRows bounds the memory that Bare takes.
@@ -42,6 +46,7 @@ func Bare(ctx context.Context, journal, sync string, batch int, d time.Duration)
 	}
 	defer os.RemoveAll(dir)
 	res := &BareResult{Batch: batch}
+	used := startMeter(os.Getpid())
 	for n := 0; res.Seconds < d.Seconds(); n++ {
 		took, inserted, err := insertRows(ctx, filepath.Join(dir, fmt.Sprintf("%d.db", n)), schema, sync, rows, batch, d-time.Duration(res.Seconds*1e9))
 		if err != nil {
@@ -51,6 +56,7 @@ func Bare(ctx context.Context, journal, sync string, batch int, d time.Duration)
 		res.Seconds += took.Seconds()
 	}
 	res.RowsPerSecond = float64(res.Rows) / res.Seconds
+	res.CPUSecondsPerMillion = used.usage().perMillion(uint64(res.Rows))
 	return res, nil
 }
 
