@@ -77,13 +77,18 @@ func query(rnd *rand.Rand) *client.Query {
 }
 
 func (c *crew) glance(ctx context.Context, path string) {
+	began := time.Now()
 	resp, err := c.do(ctx, http.MethodGet, "reader", path, "")
 	if err != nil {
 		c.answered(ctx, "looked", 0, err)
 		return
 	}
 	defer resp.Body.Close()
-	_, err = io.Copy(io.Discard, resp.Body)
+	body, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= 500 {
+		c.tally.fault("%s: %s was answered %d after %v: %.300s", c.space, path, resp.StatusCode, time.Since(began).Round(time.Millisecond), body)
+		return
+	}
 	c.answered(ctx, "looked", resp.StatusCode, err)
 }
 

@@ -16,8 +16,8 @@ type Quiet struct {
 }
 
 // quietTime is how long it may take for the gateway to be rid of a crew: longer
-// than its time-outs, and than the collector's own rhythm of two minutes.
-const quietTime = 150 * time.Second
+// than its time-outs, and than a bridge waits that has died several times.
+const quietTime = 90 * time.Second
 
 // settled reports whether all that a crew began has come to an end.
 func settled(q Quiet) bool {

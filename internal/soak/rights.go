@@ -20,32 +20,40 @@ func (c *crew) boss(ctx context.Context, deed, kind, payload string) (client.Rec
 }
 
 // lend gives somebody a right, has it used, and takes it back: from then on it
-// is not there.
+// is not there. Who lent before may have left in the middle of it.
 func lend(ctx context.Context, c *crew, rnd *rand.Rand) {
 	room, err := c.enter(ctx, "novice", client.Options{Kinds: []string{"acme/*"}})
 	if err != nil {
 		return
 	}
 	defer room.Close()
-	for rest(ctx, rnd, 20*c.pace) {
-		expires := ""
-		if rnd.IntN(3) == 0 {
-			expires = fmt.Sprintf(`,"expires":%q`, time.Now().Add(time.Duration(rnd.IntN(4))*time.Second).UTC().Format(time.RFC3339))
+	for clean := false; rest(ctx, rnd, 20*c.pace); {
+		if !clean {
+			_, clean = c.boss(ctx, "revoked all", parley.KindRevoke, `{"recipient":"novice","capabilities":["acme/*"]}`)
+			continue
 		}
-		grant, ok := c.boss(ctx, "granted", parley.KindGrant, `{"recipient":"novice","capabilities":["acme/*"]`+expires+`}`)
-		if !ok {
+		grant, ok := c.boss(ctx, "granted", parley.KindGrant, `{"recipient":"novice","capabilities":["acme/*"]`+expiry(rnd)+`}`)
+		if clean = ok; !ok {
 			continue
 		}
 		_, err := room.Send(ctx, &parley.Envelope{Kind: "acme/loan"})
 		c.judge(ctx, "used a grant", err)
-		if _, ok := c.boss(ctx, "revoked", parley.KindRevoke, fmt.Sprintf(`{"recipient":"novice","grant_id":%q}`, grant.ID)); !ok {
-			c.boss(ctx, "revoked", parley.KindRevoke, `{"recipient":"novice","capabilities":["acme/*"]}`)
+		if _, clean = c.boss(ctx, "revoked", parley.KindRevoke, fmt.Sprintf(`{"recipient":"novice","grant_id":%q}`, grant.ID)); !clean {
 			continue
 		}
 		if at, err := c.api("novice").Post(ctx, &parley.Envelope{ID: client.NewID(), Kind: "acme/theft"}); err == nil {
 			c.tally.fault("%s: at %d somebody used a right that had been taken back", c.space, at.Seq)
 		}
 	}
+}
+
+// expiry lets some grants end by themselves, perhaps before they begin.
+func expiry(rnd *rand.Rand) string {
+	if rnd.IntN(3) > 0 {
+		return ""
+	}
+	at := time.Now().Add(time.Duration(rnd.IntN(4)) * time.Second)
+	return fmt.Sprintf(`,"expires":%q`, at.UTC().Format(time.RFC3339))
 }
 
 // erase has things said taken off the record, and looks whether they are.
