@@ -156,6 +156,7 @@ func (a *api) wrap(mux *http.ServeMux) http.Handler {
 		}
 		// A WebSocket clears the deadline when it takes the connection over.
 		_ = http.NewResponseController(w).SetWriteDeadline(began.Add(answerTime)) // tests write into memory
+		boundBody(w, r)
 		a.route(mux, rw, r)
 	})
 }

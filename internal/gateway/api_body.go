@@ -18,22 +18,45 @@ const (
 	bodyMost = 256 << 10        // bytes of what is no envelope
 )
 
-// readBody reads at most so many bytes of a request's body. One that comes too
-// slowly is given up, so that it holds nothing of ours.
-func readBody(w http.ResponseWriter, body io.Reader, most int) ([]byte, error) {
-	ctl := http.NewResponseController(w)
-	err := ctl.SetReadDeadline(time.Now().Add(bodyTime))
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return nil, bodyError(err)
+// boundBody gives up a request's body that comes too slowly, so that it holds
+// nothing of ours, whoever reads it: a body that nobody asks for is read by the
+// server, to be able to use the connection again.
+func boundBody(w http.ResponseWriter, r *http.Request) {
+	if r.Body != nil && r.Body != http.NoBody {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // tests write into memory
 	}
+}
+
+// readBody reads at most so many bytes of a request's body, see boundBody.
+func readBody(w http.ResponseWriter, body io.Reader, most int) ([]byte, error) {
 	data, err := readUpTo(body, nil, most)
 	if err != nil {
 		return nil, bodyError(err)
 	}
-	// From here on the server itself reads, to learn whether the client is
-	// still there; a deadline would look as if it were not.
-	_ = ctl.SetReadDeadline(time.Time{}) // nor is it supported where it was not before
+	if len(data) < most {
+		bodyIsRead(w)
+	}
 	return data, nil
+}
+
+// skipBody reads over what is left of a body, at most so many bytes, and passes
+// it to a hash.
+func skipBody(w http.ResponseWriter, body io.Reader, h io.Writer, most int64) (int64, error) {
+	n, err := io.CopyN(h, body, most)
+	switch {
+	case errors.Is(err, io.EOF):
+		bodyIsRead(w)
+	case err != nil:
+		return n, bodyError(err)
+	}
+	return n, nil
+}
+
+// bodyIsRead ends the bound on it: from here on the server itself reads, to
+// learn whether the client is still there, and a deadline would look as if it
+// were not.
+func bodyIsRead(w http.ResponseWriter) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 func bodyError(err error) error {

@@ -3,8 +3,6 @@ package gateway
 import (
 	"context"
 	"crypto/sha256"
-	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -46,9 +44,9 @@ func readEnvelope(w http.ResponseWriter, r *http.Request, c caller, by submitter
 	}
 	h := sha256.New()
 	h.Write(body)
-	rest, err := io.CopyN(h, r.Body, int64(oversizeFactor-1)*int64(limit))
-	if err != nil && !errors.Is(err, io.EOF) {
-		return submission{}, bodyError(err)
+	rest, err := skipBody(w, r.Body, h, int64(oversizeFactor-1)*int64(limit))
+	if err != nil {
+		return submission{}, err
 	}
 	s := submission{from: c.id, by: by, size: len(body) + int(rest), err: tooLarge(limit)}
 	h.Sum(s.digest[:0])
