@@ -38,10 +38,15 @@ const (
 // writeAll writes until nothing is left to be written. Answers go first, then
 // one run of frames after the other, each in one system call.
 func (c *conn) writeAll() (how progress) {
-	defer c.endTurn()
+	defer func() {
+		if how != idle { // else the next writer may have begun, and the turn be its own
+			c.endTurn()
+		}
+	}()
 	defer c.survive("writer")
 	for how == more {
 		if how = c.writeSome(); how == idle {
+			c.endTurn()
 			how = c.park()
 		}
 	}
