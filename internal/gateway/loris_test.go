@@ -61,7 +61,7 @@ func TestSlowRequests(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := memory(t, Options{Logger: textLog(io.Discard)})
-				h.g.rooms["demo"].limits.EnvelopeBytes = 100 // that body is too large to be kept
+				h.g.rooms["demo"].limits.EnvelopeBytes = 100       // that body is too large to be kept
 				head := max(0, strings.Index(request, "\r\n\r\n")) // 0: it is what comes slowly
 				status, lasted := h.dribble(request[:head], request[head:])
 				if lasted > bodyTime+answerTime {
