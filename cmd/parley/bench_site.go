@@ -19,7 +19,6 @@ type benchNeed struct {
 	participants int
 	echo         bool // an MCP server with the tool echo
 	history      int
-	records      int // envelopes that are on record at the start
 }
 
 // benchSite is where a bench takes place: a gateway, its own or another's.

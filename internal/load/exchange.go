@@ -56,6 +56,10 @@ func (e Exchange) Run(ctx context.Context) (*ExchangeResult, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.deliveries == 0 && all.errors == 0 {
+		return nil, parley.Errorf(parley.Unavailable, "nothing of what was sent was answered").
+			WithHint("is there somebody who answers it?")
+	}
 	return &ExchangeResult{
 		Seconds: n.seconds, Answers: n.deliveries, AnswersPerSecond: float64(n.deliveries) / n.seconds,
 		Errors: all.errors, FirstError: all.first,

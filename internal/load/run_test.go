@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/journal/sqlite"
 )
 
 // The test binary is a worker where it is told so.
@@ -206,6 +209,51 @@ func TestNobodyThere(t *testing.T) {
 	f.Receivers = 0
 	if _, err := f.Run(t.Context()); err == nil {
 		t.Error("a fan-out to nobody ran")
+	}
+}
+
+// Whoever waits for answers where nobody gives any is told.
+func TestExchangeWithoutAnswers(t *testing.T) {
+	f := testFanout(t, new(hub).start(t))
+	_, err := Exchange{Setting: f.Setting, Senders: 2, Window: 3}.Run(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "answered") {
+		t.Errorf("%v", err)
+	}
+}
+
+// A journal that was made has everything, and its rows can be taken elsewhere.
+func TestMakeJournalAndBare(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "parley.db")
+	if err := MakeJournal(t.Context(), path, "room", []string{"ann", "bob"}, 300, 400, nil); err != nil {
+		t.Fatal(err)
+	}
+	j, err := sqlite.Open(t.Context(), sqlite.Options{Path: path, ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := j.Reader(t.Context(), "room")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.Bounds(t.Context())
+	if err != nil || b.First != 1 || b.Last != 300 {
+		t.Errorf("it holds %d to %d, %v", b.First, b.Last, err)
+	}
+	for rec, err := range r.Read(t.Context(), journal.Query{After: 298}) {
+		if err != nil || len(rec.Wire()) < 350 || len(rec.Wire()) > 450 {
+			t.Errorf("an envelope of %d bytes, %v", len(rec.Wire()), err)
+		}
+	}
+	j.Close()
+	res, err := Bare(t.Context(), path, "off", 7, 20*time.Millisecond)
+	if err != nil || res.Rows == 0 || res.RowsPerSecond <= 0 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "bare-*")); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	if _, err := Bare(t.Context(), filepath.Join(t.TempDir(), "none.db"), "off", 7, time.Millisecond); err == nil {
+		t.Error("rows came out of nowhere")
 	}
 }
 

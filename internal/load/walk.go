@@ -1,10 +1,8 @@
 package load
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"net"
 )
 
 // largestFrame is the longest frame that is read whole, in bytes.
@@ -126,6 +124,3 @@ func (w *walker) until(after func(count uint64)) error {
 	}
 	return err
 }
-
-// ours reports whether a connection's error comes of our closing it.
-func ours(err error) bool { return errors.Is(err, net.ErrClosed) }

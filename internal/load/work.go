@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -272,5 +271,3 @@ func (w *worker) begun(p phase) bool {
 	}
 	return true
 }
-
-var errNoAnswers = errors.New("the protocol does not answer what is sent")
