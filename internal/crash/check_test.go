@@ -83,6 +83,8 @@ func TestChecker(t *testing.T) {
 		{"acted on for one that did not win", nil, []Promise{{Type: Acted, ID: "5", Ref: "2"}}, `acted on 5 at 5 for the proposal 2, which "3" ended`},
 		{"welcomed beyond the record", nil, []Promise{{Type: Welcomed, Who: "all", Seq: 6, Epoch: "epoch"}}, "welcomed at seq 6, the record ends at 5"},
 		{"welcomed in another epoch", nil, []Promise{{Type: Welcomed, Who: "all", Seq: 5, Epoch: "late"}}, "welcomed in the epoch late"},
+		{"a right that is gone", nil, []Promise{{Type: Bereft, Who: "novice"}}, "novice: a right that was given is gone"},
+		{"a right that came back", nil, []Promise{{Type: Stolen, Who: "thief", Seq: 9}}, "thief: used a right at 9 that was taken"},
 		{"a resume with a gap", nil, []Promise{{Type: Torn, Who: "all", Seq: 3}}, "could not resume after 3"},
 		{"two ends", func(b *book) {
 			b.write(parley.Envelope{ID: "6", From: "bob", Kind: "mcp/reject:tools/call:x", Correlation: parley.CorrelateWith("2")})
@@ -169,6 +171,54 @@ func TestArrivalOfOtherContent(t *testing.T) {
 	expect(t, ch.Faults(), "1 (1) is on record with other content")
 	ch.Check([]Promise{{Type: Delivered, Who: "all", ID: "9", Seq: 6}})
 	expect(t, ch.Faults()[1:], "9 was delivered at 6, and is not on record there")
+}
+
+// What was redacted may arrive as it was, or as it is now; nothing else may differ.
+func TestArrivalOfRedactedContent(t *testing.T) {
+	for _, ordered := range []bool{true, false} {
+		b := story()
+		if ordered {
+			b.write(parley.Envelope{ID: "6", From: "ann", Kind: parley.KindRedact, Payload: []byte(`{"id":"1"}`)})
+		}
+		p := b.arrives(t, "all", 1)
+		redacted, err := b.records[0].Redact()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.records[0] = redacted
+		ch := NewChecker(View{Me: "all"})
+		for _, r := range b.records {
+			ch.Record(r)
+		}
+		ch.Check([]Promise{{Type: Joined, Who: "all", Epoch: "epoch"}, p})
+		want := "1 (1) is on record with other content"
+		if ordered {
+			want = ""
+		}
+		expect(t, ch.Faults(), want)
+	}
+}
+
+// Checkpoints and markers are part of the chain, and are counted.
+func TestCheckerCounts(t *testing.T) {
+	b := story()
+	note := func(r *journal.Record) {
+		r.Epoch = b.epoch
+		b.head = r.Place(b.head)
+		b.records = append(b.records, r)
+	}
+	third := b.records[2]
+	note(journal.NewCheckpoint(third.TS, []byte(`{}`), [16]byte{}))
+	note(journal.NewMarker(third.TS, journal.Dropped{
+		Through: journal.Head{Index: third.Index, Seq: third.Seq, Hash: third.Hash}, Records: 3, Envelopes: 3}, [16]byte{}))
+	ch := NewChecker()
+	for _, r := range b.records {
+		ch.Record(r)
+	}
+	expect(t, ch.Faults(), "")
+	if ch.checkpoints != 1 || ch.markers != 1 || ch.dropped != 3 {
+		t.Errorf("it counted %d checkpoints and %d markers, which dropped %d", ch.checkpoints, ch.markers, ch.dropped)
+	}
 }
 
 // Somebody who never joined, and more faults than anybody wants to read.

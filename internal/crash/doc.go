@@ -11,12 +11,15 @@
 //   - what was delivered to anybody is on record, byte for byte;
 //   - what was refused is not;
 //   - seq has no gaps, the hash chain holds, the epoch stays;
+//   - what was dropped from the record took no right along and brought none back,
+//     and what was ordered to be redacted is;
 //   - a proposal ended at most once, as its proposer was told, and was acted on
 //     at most once;
 //   - whoever resumed by position received exactly what their filter lets
 //     through: no hole, no repeat, in order.
 //
-// The same participants serve the tests of a disk that fills.
+// The same participants serve the tests of disks that fill and turn read-only, and
+// of a backup that is restored.
 //
 //	report, err := crash.Run(ctx, crash.Options{Program: "bin/parley", Dir: dir, Rounds: 20})
 //

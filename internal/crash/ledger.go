@@ -26,6 +26,8 @@ const (
 	Ended                        // the proposal ID was ended by the envelope Ref
 	Undecided                    // nobody ended the proposal ID in time
 	Acted                        // the request ID, which fulfils the proposal Ref, was acted on
+	Bereft                       // a right that was given was not there
+	Stolen                       // a right that was taken was used, at Seq
 )
 
 // Promise is one thing that a participant was told by the gateway.

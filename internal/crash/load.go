@@ -31,6 +31,9 @@ var players = []player{
 	{View{Me: "ann", Types: []string{"mcp/"}}, `["mcp/request:*", "mcp/reject:*"]`},
 	{View{Me: "bob", Types: []string{"mcp/"}, PresenceOff: true}, `["mcp/request:*", "mcp/reject:*"]`},
 	{View{Me: server, Directed: true}, `["mcp/response:*"]`},
+	{View{Me: "boss", Directed: true, EchoOff: true}, `[chat, "acme/*", "capability/*", "space/redact"]`},
+	{View{Me: "novice", Directed: true, PresenceOff: true}, `[]`},        // is given acme/* once
+	{View{Me: "thief", Directed: true, PresenceOff: true}, `["acme/*"]`}, // of whom it is taken once
 }
 
 const (
@@ -38,13 +41,18 @@ const (
 	server    = "server"
 )
 
+// kept is how much of the record is. It is dropped at a start alone in so short a
+// life, and has to be more than one life makes, which is checked after that.
+const kept = "2MiB"
+
 func token(who string) string { return "the-token-of-" + who }
 
 // configuration is what the gateway is started with.
 func configuration(journal string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: 127.0.0.1:0\njournal: {path: %q, sync: normal}\nspaces:\n  %s:\n", journal, spaceName)
-	b.WriteString("    limits: {rate: 1000000, burst: 1000000}\n    participants:\n")
+	b.WriteString("    limits: {rate: 1000000, burst: 1000000}\n")
+	fmt.Fprintf(&b, "    retention: {size: %s}\n    participants:\n", kept)
 	for _, p := range players {
 		fmt.Fprintf(&b, "      %s: {token: %q, capabilities: %s}\n", p.Me, token(p.Me), p.capabilities)
 	}
@@ -92,6 +100,10 @@ func join(ctx context.Context, h *house, ledger *Ledger, seed uint64) (*load, er
 			l.close()
 			return nil, fmt.Errorf("%s cannot join: %w", p.Me, err)
 		}
+	}
+	if err := l.rights(ctx); err != nil {
+		l.close()
+		return nil, err
 	}
 	l.begin(life)
 	return l, nil
@@ -211,6 +223,9 @@ func (l *load) begin(ctx context.Context) {
 	several(4, &l.sending, func(ctx context.Context, r *rand.Rand) { l.tell(ctx, r, "teller") })
 	several(4, &l.sending, func(ctx context.Context, r *rand.Rand) { l.tell(ctx, r, "quiet") })
 	several(3, &l.sending, l.post)
+	several(1, &l.sending, l.erase)
+	several(1, &l.sending, l.use)
+	several(1, &l.sending, l.steal)
 	several(3, &l.sending, l.propose)
 	several(4, &l.deciding, func(ctx context.Context, r *rand.Rand) { l.approve(ctx, r, "ann") })
 	several(4, &l.deciding, func(ctx context.Context, r *rand.Rand) { l.approve(ctx, r, "bob") })
@@ -273,21 +288,24 @@ func (l *load) tell(ctx context.Context, rnd *rand.Rand, who string) {
 	}
 }
 
-// post sends over HTTP, again and again until there is an answer.
+// post sends over HTTP.
 func (l *load) post(ctx context.Context, rnd *rand.Rand) {
-	api := l.rooms["poster"].API()
 	for l.breathe(ctx, rnd) {
-		e := compose(rnd, "poster")
-		for {
-			at, err := api.Post(ctx, e)
-			if err != nil && !isRefusal(err) {
-				if !l.pause(ctx, 10*time.Millisecond) {
-					return
-				}
-				continue
-			}
-			l.ledger.answered("poster", e.ID, at, err)
-			break
+		_, _ = l.insist(ctx, "poster", compose(rnd, "poster")) // the ledger has it
+	}
+}
+
+// insist sends over HTTP, again and again until there is an answer, or until it
+// is enough.
+func (l *load) insist(ctx context.Context, who string, e *parley.Envelope) (at client.Receipt, err error) {
+	for {
+		at, err = l.rooms[who].API().Post(ctx, e)
+		if err == nil || isRefusal(err) {
+			l.ledger.answered(who, e.ID, at, err)
+			return at, err
+		}
+		if !l.pause(ctx, 10*time.Millisecond) {
+			return at, err
 		}
 	}
 }

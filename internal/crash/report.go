@@ -21,6 +21,10 @@ type Report struct {
 	Reconnects   int64
 	Records      uint64 // in the chain
 	Envelopes    uint64
+	Checkpoints  int
+	Markers      int    // how often something was dropped
+	Dropped      uint64 // records
+	Redacted     int
 	Head         string
 	Faults       []string
 }
@@ -48,6 +52,7 @@ func (r *Report) count(t *trial) {
 	r.Refused, r.Ended, r.Acted = t.ledger.Total(Refused), t.ledger.Total(Ended), t.ledger.Total(Acted)
 	head := t.checker.Head()
 	r.Records, r.Envelopes, r.Head = head.Index, head.Seq, head.String()
+	r.Checkpoints, r.Markers, r.Dropped, r.Redacted = t.checker.checkpoints, t.checker.markers, t.checker.dropped, len(t.checker.ordered)
 	r.Faults = t.checker.Faults()
 }
 
@@ -92,7 +97,8 @@ func (r *Report) Print(w io.Writer) {
 	fmt.Fprintf(w, "%d acknowledged, %d delivered, %d refused, %d proposals ended, %d acted on\n",
 		r.Acknowledged, r.Delivered, r.Refused, r.Ended, r.Acted)
 	fmt.Fprintf(w, "%d envelopes and %d refusals on record; %d reconnects, %d envelopes sent again\n",
-		r.Envelopes, r.Records-r.Envelopes, r.Reconnects, r.Resent)
+		r.Envelopes, r.Records-r.Envelopes-uint64(r.Checkpoints+r.Markers), r.Reconnects, r.Resent)
+	fmt.Fprintf(w, "%d checkpoints; %d redactions; %d records dropped, at %d times\n", r.Checkpoints, r.Redacted, r.Dropped, r.Markers)
 	if all := r.Recoveries(); len(all) > 0 {
 		fmt.Fprintf(w, "start to first welcome: min %v, median %v, max %v (%d starts)\n",
 			all[0].Round(100*time.Microsecond), all[len(all)/2].Round(100*time.Microsecond), all[len(all)-1].Round(100*time.Microsecond), len(all))

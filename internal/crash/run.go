@@ -194,6 +194,46 @@ func (t *trial) check(ctx context.Context) error {
 	return nil
 }
 
+// erased waits until everything is redacted that was ordered to be, however often
+// the gateway was killed while it was about to. What was dropped is not there.
+func (t *trial) erased(ctx context.Context) error {
+	for left := t.checker.ordered; len(left) > 0; {
+		j, err := sqlite.Open(ctx, sqlite.Options{Path: t.journal, ReadOnly: true})
+		if err != nil {
+			return fmt.Errorf("reading the journal: %w", err)
+		}
+		left, err = unerased(ctx, j, left)
+		if err = errors.Join(err, j.Close()); err != nil {
+			return fmt.Errorf("reading the journal: %w", err)
+		}
+		if len(left) > 0 && !sleep(ctx, 20*time.Millisecond, nil) {
+			t.checker.fault("%d of %d redactions are not carried out", len(left), len(t.checker.ordered))
+			return nil
+		}
+	}
+	return nil
+}
+
+// unerased are those of the ids that can still be read.
+func unerased(ctx context.Context, j *sqlite.Journal, ids map[string]bool) (map[string]bool, error) {
+	log, err := j.Reader(ctx, spaceName)
+	if err != nil {
+		return nil, err
+	}
+	left := map[string]bool{}
+	for id := range ids {
+		for r, err := range log.Read(ctx, journal.Query{ID: id}) {
+			if err != nil {
+				return nil, err
+			}
+			if !r.Redacted {
+				left[id] = true
+			}
+		}
+	}
+	return left, nil
+}
+
 // verifyEvery is after how many rounds the whole chain is walked once more, by
 // the program itself.
 const verifyEvery = 10
@@ -215,7 +255,7 @@ func (t *trial) settle(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, settleTime, errors.New("it does not come to rest"))
 	defer cancel()
 	last, waited := t.load.finish(ctx)
-	if err := errors.Join(t.check(ctx), t.verify(ctx)); err != nil {
+	if err := errors.Join(t.check(ctx), t.erased(ctx), t.verify(ctx)); err != nil {
 		return err
 	}
 	t.checker.Close(last)
