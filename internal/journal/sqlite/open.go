@@ -192,6 +192,7 @@ func (j *Journal) openWriter() error {
 	if err := migrate(c, j.opts.Path); err != nil {
 		return err
 	}
+	j.writer.followLog()
 	return j.writer.prepare()
 }
 

@@ -20,6 +20,9 @@ type writer struct {
 	note     *sqlite3.Stmt
 	marked   bool // as being written, which ends with a clean close
 
+	pages int // of the -wal file, after the last commit
+	moved int // of these when they were last moved into the journal itself
+
 	sweeping []*space    // that may have rows to be removed
 	stuck    bool        // the last attempt to remove some failed
 	retry    *time.Timer // to scrub
@@ -66,7 +69,35 @@ func (j *Journal) write() {
 			}
 			items = items[n:]
 		}
+		j.writer.moveLog()
 	}
+}
+
+// logPages is how far the -wal file grows before it is moved into the journal
+// itself.
+const logPages = 1000
+
+// followLog has SQLite leave it to the writer when the -wal file is moved. By
+// itself it does so within a commit, and the senders wait for that.
+func (w *writer) followLog() {
+	w.conn.WALHook(func(_ *sqlite3.Conn, _ string, pages int) error {
+		w.pages = pages
+		return nil
+	})
+}
+
+// moveLog moves the -wal file when it has grown enough. While somebody reads an
+// older state it cannot begin anew, and is only moved as far as it grows.
+func (w *writer) moveLog() {
+	if w.pages < w.moved {
+		w.moved = 0 // it has begun anew
+	}
+	if w.pages-w.moved < logPages {
+		return
+	}
+	// What fails is done the next time; the journal is whole as it is.
+	_, _, _ = w.conn.WALCheckpoint("main", sqlite3.CHECKPOINT_PASSIVE)
+	w.moved = w.pages
 }
 
 // appendAll puts records on record in one transaction, and tells their sinks.
