@@ -122,6 +122,7 @@ func (g *Gateway) newRoom(s Space) *room {
 		log:     g.log.With("space", rules.Name),
 		metrics: g.metrics.space(rules.Name), retention: s.Retention,
 		inbox:  make(chan submission, submissions),
+		large:  newQuotas(largeAtOnce),
 		calls:  make(chan func()),
 		notice: make(chan struct{}, 1),
 		alarm:  make(chan struct{}, 1),

@@ -43,13 +43,29 @@ func (c *conn) readOne() bool {
 	return true
 }
 
+// A message that is larger than largeBytes is read to its end while its sender
+// has fewer than largeAtOnce others. So what one participant can have in memory
+// before it is judged is 80 MiB, over all its connections.
+const (
+	largeBytes  = 64 << 10
+	largeAtOnce = 16
+)
+
 // readText reads the message that has begun.
 func (c *conn) readText() bool {
 	buf := scratch.Get().(*[]byte)
 	defer scratch.Put(buf)
 	limit := c.room.limits.EnvelopeBytes
 	var err error
-	*buf, err = readUpTo(&c.in, (*buf)[:0], limit+1)
+	*buf, err = readUpTo(&c.in, (*buf)[:0], min(largeBytes, limit+1))
+	if err == nil && len(*buf) == largeBytes {
+		release, ok := c.room.large.acquire(c.id, c.done)
+		if !ok {
+			return false
+		}
+		defer release()
+		*buf, err = readUpTo(&c.in, *buf, limit+1)
+	}
 	if len(*buf) <= limit {
 		c.arriving.Store(0)
 	}

@@ -24,6 +24,7 @@ type room struct {
 	log     *slog.Logger
 	record  journal.Log
 	frames  *frameLog
+	large   *quotas // of messages that are being read
 	metrics *spaceMetrics
 	inbox   chan submission
 	calls   chan func()
