@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -151,6 +152,7 @@ func (b *benchCrowd) run(ctx context.Context, s *benchSite, name, query string) 
 	joining := s.target
 	joining.Query = quietly + "&" + query
 	s.target.Query = quietly
+	s.longer = time.Minute // or until the gateway ends
 	s.progress.say("connecting")
 	r, err := load.Crowd{
 		Live:    load.Fanout{Setting: s.setting(), Receivers: b.receivers, Senders: b.senders, Rate: b.rate},

@@ -30,6 +30,7 @@ type benchSite struct {
 	gateway  *benchGateway // nil with --against
 	api      *api
 	progress *benchProgress
+	longer   time.Duration // that the profile goes on beyond --duration
 }
 
 // open finds or starts the gateway.
@@ -96,8 +97,11 @@ func (s *benchSite) aim(base, space string, tokens []string) {
 	if err != nil {
 		return // the first call says so
 	}
-	s.target.TLS = u.Scheme == "https"
-	s.target.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[bool]string{true: "443", false: "80"}[s.target.TLS]))
+	port := "80"
+	if s.target.TLS = u.Scheme == "https"; s.target.TLS {
+		port = "443"
+	}
+	s.target.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), port))
 }
 
 // pid is the gateway's process, 0 where it is not known.
@@ -119,7 +123,7 @@ func (s *benchSite) setting() load.Setting {
 // measuring begins the profile, where one is wanted.
 func (s *benchSite) measuring() {
 	if s.flags.profile != "" {
-		s.gateway.profile(s.flags.profile, s.flags.duration)
+		s.gateway.profile(s.flags.profile, s.flags.duration+s.longer)
 	}
 }
 
