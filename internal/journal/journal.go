@@ -12,6 +12,10 @@
 //	log.Append(rec)                 // returns at once
 //	// … later, from the journal: sink.Durable([]*Record{rec})
 //
+// What was dropped by retention ([Log.Cut], [Marker]) is as if it had never been,
+// but for its last hash in the marker, and for the checkpoint behind it, from
+// which the space's state is loaded.
+//
 // Backends are [NewMemory] and package sqlite; package journaltest is the one
 // suite that every backend passes.
 //
@@ -57,7 +61,9 @@ type Sink interface {
 
 	// Failed is called with records that are not on record and never will be.
 	// From then on all that is appended fails, in its order, until [Log.Recover].
-	// The error is a *parley.Error with unavailable wherever a disk is the cause.
+	// The error is a *parley.Error: unavailable wherever a disk is the cause,
+	// invalid_argument where the first of them is a [Marker] that may not drop
+	// what it names.
 	Failed(records []*Record, err error)
 }
 
@@ -86,6 +92,10 @@ type Log interface {
 	// envelope, and its Hash; when it is durable the sink hears of it. Append
 	// waits only while too much is on its way already, which is how a slow
 	// disk slows its senders down.
+	//
+	// A [Marker] drops what it names when it becomes durable: from then on
+	// nothing reads what stands there. A [Checkpoint] takes the body from those
+	// that are older than the one before it.
 	Append(r *Record)
 
 	// Redact takes from the envelopes with an id what may be redacted

@@ -42,7 +42,7 @@ func drop(t *testing.T, l journal.Log, sink *journaltest.Sink, n uint64) journal
 // until waits until something holds.
 func until(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !holds(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it never came to be that %s", what)
 		}
