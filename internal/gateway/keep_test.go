@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -192,14 +194,15 @@ func TestUnreadableCheckpoint(t *testing.T) {
 // What retention drops leaves a marker; rights that were taken stay taken, open
 // proposals stay open, and whoever resumes from before is told.
 func TestRecordIsDropped(t *testing.T) {
-	k := keep(t, Options{RetainEvery: time.Hour, Spaces: []Space{demo("ann", "bob", "cy")}})
+	s := demo("ann", "bob", "cy")
+	s.Retention = Retention{Bytes: 50_000}
+	k := keep(t, Options{RetainEvery: time.Hour, Spaces: []Space{s}})
 	k.send("ann", `{"kind":"capability/revoke","payload":{"recipient":"cy","capabilities":["note"]}}`)
 	open := k.send("ann", propose)
 	for i := range 200 {
 		k.send("ann", chat(fmt.Sprint(i, strings.Repeat("x", 1_000))))
 	}
 	r := k.room()
-	r.retention = Retention{Bytes: 50_000}
 	for range 2 { // the second time there is little left to do
 		if err := r.retain(t.Context()); err != nil {
 			t.Fatal(err)
@@ -228,13 +231,21 @@ func TestRecordIsDropped(t *testing.T) {
 }
 
 func TestRecordIsDroppedByAge(t *testing.T) {
-	now := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
-	k := keep(t, Options{Now: func() time.Time { return now }, RetainEvery: time.Hour})
+	var late atomic.Bool
+	clock := func() time.Time {
+		now := time.Date(2026, 1, 2, 9, 0, 0, 0, time.UTC)
+		if late.Load() {
+			now = now.Add(time.Hour)
+		}
+		return now
+	}
+	s := demo("ann")
+	s.Retention = Retention{Age: time.Minute}
+	k := keep(t, Options{Now: clock, RetainEvery: time.Hour, Spaces: []Space{s}})
 	k.send("ann", chat("old"))
 	r := k.room()
-	_ = r.do(t.Context(), func() { now = now.Add(time.Hour) }) // the space's goroutine reads the clock
+	late.Store(true)
 	k.send("ann", chat("new"))
-	r.retention = Retention{Age: time.Minute}
 	if err := r.retain(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -303,12 +314,7 @@ func (k *kept) untilRedacted(id string) {
 	k.until(id+" is redacted", func() bool {
 		var left []string
 		_ = k.room().do(k.t.Context(), func() { left = k.room().state.Redacting() })
-		for _, other := range left {
-			if other == id {
-				return false
-			}
-		}
-		return true
+		return !slices.Contains(left, id)
 	})
 }
 
