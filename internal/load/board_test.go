@@ -99,3 +99,25 @@ func TestBoardThatIsNone(t *testing.T) {
 		t.Errorf("without receivers %d are under way, want what was not written yet", b.outstanding(b.claimed()))
 	}
 }
+
+// A window full of what never comes opens again, and not while anything moves.
+func TestStuckWindowOpens(t *testing.T) {
+	b, _ := testBoard(t, 2)
+	s := &sender{worker: &worker{board: b}}
+	b.claim(5, 5)
+	late := func() { s.stuckSince -= stuckFor + 1 }
+	s.unstick()
+	late()
+	b.counts[0].Add(1)
+	if s.unstick(); b.claim(5, 5) != 0 {
+		t.Error("it opened though something had come")
+	}
+	late()
+	if s.unstick(); b.claim(5, 5) != 5 {
+		t.Error("it does not open")
+	}
+	other := &sender{worker: s.worker, i: 1, stuckSince: 1}
+	if other.unstick(); b.claim(5, 5) != 0 {
+		t.Error("every sender gives up for itself")
+	}
+}
