@@ -19,6 +19,7 @@ type disk struct {
 	err    error // of every write and sync
 	passed int   // writes that still succeed; below 0 counts nothing
 	syncs  bool  // only syncs fail
+	once   bool  // and only one
 }
 
 var disks atomic.Int64
@@ -37,14 +38,21 @@ func (d *disk) fail(err error) { d.failAfter(err, 0) }
 func (d *disk) failAfter(err error, n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.err, d.passed, d.syncs = err, n, false
+	d.err, d.passed, d.syncs, d.once = err, n, false, false
+}
+
+// failOnce makes one write fail, or one sync, after the next n.
+func (d *disk) failOnce(err error, sync bool, n int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.err, d.passed, d.syncs, d.once = err, n, sync, true
 }
 
 // failSync makes every sync fail.
 func (d *disk) failSync(err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.err, d.passed, d.syncs = err, 0, true
+	d.err, d.passed, d.syncs, d.once = err, 0, true, false
 }
 
 func (d *disk) fault(sync bool) error {
@@ -57,7 +65,11 @@ func (d *disk) fault(sync bool) error {
 		d.passed--
 		return nil
 	}
-	return d.err
+	err := d.err
+	if d.once {
+		d.err = nil
+	}
+	return err
 }
 
 func (d *disk) Open(name string, flags vfs.OpenFlag) (vfs.File, vfs.OpenFlag, error) {

@@ -76,6 +76,57 @@ func TestDiskFillsAnywhere(t *testing.T) {
 	}
 }
 
+// One write fails, or one sync, and the disk goes on as if nothing had been. What
+// was called durable is on record and what was called failed is not, also where
+// the gateway is killed right then: the transaction whose sync failed stands in
+// the file as whole as any other.
+func TestOneFailure(t *testing.T) {
+	const records = 16
+	failure := vfs.SystemError(errors.New("input/output error"), sqlite3.IOERR)
+	for _, c := range []struct {
+		mode Sync
+		sync bool
+	}{{Normal, false}, {Full, false}, {Full, true}} {
+		failures := 0
+		for n := 0; n < 24; n = n*2 + 1 {
+			name := fmt.Sprintf("%s, sync %v, the one after %d", c.mode, c.sync, n)
+			disk := newDisk(t)
+			path := filepath.Join(t.TempDir(), "parley.db")
+			j := open(t, Options{Path: path, Sync: c.mode, QueueRecords: 4, vfs: disk.name})
+			l, sink := openLog(t, j)
+			disk.failOnce(failure, c.sync, n)
+			for i := range records {
+				l.Append(envelope(i))
+			}
+			must(t, j.onWriter(t.Context(), func() error { return nil })) // all of them have been answered
+			disk.fail(nil)                                                // what was to fail may not have come
+			var durable []string
+			for _, r := range sink.WaitDurable(0) {
+				durable = append(durable, r.ID)
+			}
+			failed, _ := sink.WaitFailed(0)
+			if len(durable)+len(failed) != records {
+				t.Fatalf("%s: %d are durable and %d failed, of %d", name, len(durable), len(failed), records)
+			}
+			failures += min(1, len(failed))
+			for _, where := range []string{killed(t, path), path} {
+				if where == path {
+					must(t, j.Close())
+				}
+				after := open(t, Options{Path: where, Sync: c.mode})
+				l, _ := openLog(t, after)
+				if got := ids(t, l, journal.Query{}); !slices.Equal(got, durable) {
+					t.Errorf("%s: on record are %q, durable were %q", name, got, durable)
+				}
+				must(t, after.Close())
+			}
+		}
+		if failures < 3 {
+			t.Errorf("%s, sync %v: only %d transactions failed", c.mode, c.sync, failures)
+		}
+	}
+}
+
 // A commit that returns an error and has happened nevertheless is found out.
 func TestCommitOfUnknownOutcome(t *testing.T) {
 	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db")})
