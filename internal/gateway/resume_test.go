@@ -12,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
@@ -43,11 +44,11 @@ func wants() []wanted {
 	}
 }
 
-// Connections are killed at any moment, many hundred times, while
+// Connections are killed at any moment, thousands of times, while
 // traffic flows and the journal fails and heals: over its connections everybody
 // receives exactly what is on record and meant for it, in its order, and every
 // envelope is answered once: acknowledged where it is on record, refused where
-// it is not.
+// it is not. Newcomers meanwhile ask for history, and get what follows on it.
 func TestNothingIsLostOrRepeated(t *testing.T) {
 	s := demo("ann", "bob", "cy", "dan")
 	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
@@ -58,10 +59,25 @@ func TestNothingIsLostOrRepeated(t *testing.T) {
 type chaos struct {
 	*harness
 	kills atomic.Int64
+
+	mu     sync.Mutex
+	visits []visit
+}
+
+// visit is what a newcomer who asked for history got.
+type visit struct {
+	wanted
+	history int
+	last    uint64 // where the space stood when it was welcomed
+	got     []uint64
 }
 
 func (c *chaos) run() {
-	var readers, senders sync.WaitGroup
+	var readers, senders, newcomers sync.WaitGroup
+	over := make(chan struct{})
+	for i, w := range wants() {
+		newcomers.Go(func() { c.visit(w, rand.New(rand.NewPCG(3, uint64(i))), over) })
+	}
 	read := func() {
 		for i, w := range wants() {
 			readers.Go(func() { c.receive(w, rand.New(rand.NewPCG(1, uint64(i)))) })
@@ -79,7 +95,87 @@ func (c *chaos) run() {
 	end.send(`{"kind":"end-all","to":["bob","cy","dan"]}`)
 	readers.Wait()
 	end.ws.CloseNow()
-	c.t.Logf("%d connections killed", c.kills.Load())
+	close(over)
+	newcomers.Wait()
+	c.checkVisits()
+	c.t.Logf("%d connections killed, %d of newcomers", c.kills.Load(), len(c.visits))
+}
+
+// visit comes in again and again, asks for history and stays for a while.
+func (c *chaos) visit(w wanted, rnd *rand.Rand, over <-chan struct{}) {
+	for {
+		select {
+		case <-over:
+			return
+		default:
+		}
+		v := visit{wanted: w, history: rnd.IntN(100)}
+		if rnd.IntN(4) == 0 {
+			v.history = rnd.IntN(c.g.rooms["demo"].limits.History)
+		}
+		ws, _, err := c.dial(w.who, fmt.Sprintf("%s&history=%d", w.query, v.history))
+		if err != nil {
+			continue // the journal fails
+		}
+		c.stay(&v, &peer{t: c.t, ws: ws}, rnd.IntN(v.history+50))
+		ws.CloseNow()
+		c.mu.Lock()
+		c.visits = append(c.visits, v)
+		c.mu.Unlock()
+	}
+}
+
+func (c *chaos) stay(v *visit, p *peer, envelopes int) {
+	for n := 0; n <= envelopes; n++ {
+		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond) // at the end nothing comes
+		_, data, err := p.ws.Read(ctx)
+		cancel()
+		if err != nil {
+			return
+		}
+		e, err := parley.Decode(data, 0)
+		switch {
+		case err != nil:
+			c.t.Error(err)
+		case e.Kind == parley.KindWelcome && v.last == 0:
+			v.last = uint64(field(c.t, e, "history", "last").(float64))
+		case e.Seq > 0:
+			v.got = append(v.got, e.Seq)
+		}
+	}
+}
+
+// checkVisits holds what newcomers got against the record: as much history as
+// they asked for, as far as there is so much, and then all that follows.
+func (c *chaos) checkVisits() {
+	all := c.read(journal.Query{})
+	for _, w := range wants() {
+		var seqs []uint64
+		for _, e := range all {
+			if w.receives(e) {
+				seqs = append(seqs, e.Seq)
+			}
+		}
+		for i := range c.visits {
+			if v := &c.visits[i]; v.who == w.who && v.query == w.query && len(v.got) > 0 {
+				c.checkVisit(v, seqs)
+			}
+		}
+	}
+}
+
+func (c *chaos) checkVisit(v *visit, seqs []uint64) {
+	then, _ := slices.BinarySearch(seqs, v.last+1) // so many were there
+	begin := max(0, then-v.history)
+	if v.query != "" { // there may be fewer of what is rarely received
+		begin, _ = slices.BinarySearch(seqs, v.got[0])
+		if begin < then-v.history {
+			c.t.Errorf("%s %q: %d of history, %d were asked for", v.who, v.query, then-begin, v.history)
+		}
+	}
+	if end := min(begin+len(v.got), len(seqs)); !slices.Equal(v.got, seqs[begin:end]) {
+		c.t.Errorf("%s %q with history=%d at %d got %v, want %v", v.who, v.query, v.history, v.last, v.got, seqs[begin:end])
+	}
 }
 
 // outcome is the next answer to something that was sent.
@@ -175,7 +271,7 @@ func (c *chaos) receive(w wanted, rnd *rand.Rand) {
 			continue // the journal fails
 		}
 		p := &peer{t: c.t, ws: ws}
-		left := rnd.IntN(25)
+		left := rnd.IntN(10)
 		if rnd.IntN(32) == 0 {
 			left = rnd.IntN(1_500) // far enough to come from the journal into memory
 		}

@@ -5,9 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -331,91 +328,6 @@ func TestExpiry(t *testing.T) {
 		}
 		ann.ws.CloseNow()
 	})
-}
-
-// Connections that are cut at any moment and resume by position get everything
-// exactly once, with filters, while traffic flows, from memory and journal.
-func TestResumeMissesNothing(t *testing.T) {
-	s := demo("ann", "bob", "cy")
-	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
-	h := serve(t, Options{Spaces: []Space{s}, RetainBytes: 20 << 10, Logger: textLog(io.Discard)})
-	rounds, messages := 40, 3_000
-	if testing.Short() {
-		rounds, messages = 10, 800
-	}
-	var work sync.WaitGroup
-	for i, filter := range []string{"", "routing=directed", "kinds=chat", "echo=off&presence=off", "kinds=note&routing=directed"} {
-		work.Go(func() { resumeOften(h, filter, rounds, uint64(i)) })
-	}
-	ann := h.join("ann", "presence=off&echo=off")
-	go func() { // ends with the connection
-		for {
-			if _, err := ann.read(); err != nil {
-				return
-			}
-		}
-	}()
-	for i := range messages {
-		to := []string{``, `"to":["cy"],`, `"to":["bob"],`}[i%3]
-		kind := []string{"chat", "note"}[i/3%2]
-		ann.send(fmt.Sprintf(`{%s"kind":%q,"payload":%q}`, to, kind, strings.Repeat("x", i%700)))
-	}
-	ann.send(`{"kind":"end-1","to":["cy"]}`)
-	work.Wait()
-	ann.ws.CloseNow()
-}
-
-// resumeOften reads as cy until the end, connecting anew again and again, and
-// compares what it got with the record.
-func resumeOften(h *harness, filter string, rounds int, seed uint64) {
-	rnd := rand.New(rand.NewPCG(seed, 1))
-	var got []uint64
-	position := uint64(0)
-	for ended := false; !ended; rounds-- {
-		p := h.join("cy", fmt.Sprintf("%s&after=%d&epoch=e1", filter, position))
-		if field(h.t, p.welcome, "history", "gap") != nil {
-			h.t.Errorf("%s: a gap after %d", filter, position)
-		}
-		left := rnd.IntN(300)
-		for (left > 0 || rounds <= 0) && !ended {
-			e, err := p.read()
-			if err != nil {
-				break // too slow, perhaps
-			}
-			if e.Seq == 0 {
-				continue
-			}
-			left--
-			position = e.Seq
-			got = append(got, e.Seq)
-			ended = e.Kind == "end-1"
-		}
-		p.ws.CloseNow()
-	}
-	if want := receivable(h, filter, position); !slices.Equal(got, want) {
-		n := 0
-		for n < min(len(got), len(want)) && got[n] == want[n] {
-			n++
-		}
-		h.t.Errorf("%s: %d envelopes, want %d; they differ from number %d on", filter, len(got), len(want), n)
-	}
-}
-
-// receivable is what cy receives of the record up to a seq.
-func receivable(h *harness, filter string, last uint64) (seqs []uint64) {
-	q, _ := url.ParseQuery(filter)
-	j, err := h.g.rooms["demo"].readJoin("cy", q)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	c := newCursor("cy", j.settings)
-	reader, _ := h.journal.Reader(context.Background(), "demo")
-	for rec := range reader.Read(context.Background(), journal.Query{Before: last + 1}) {
-		if head := headerOf(rec); c.matches(&head) {
-			seqs = append(seqs, rec.Seq)
-		}
-	}
-	return seqs
 }
 
 // History that is no longer in memory comes from the journal; with a filter it
