@@ -124,7 +124,9 @@ func BenchmarkFanOut(b *testing.B) {
 // What a connection costs that only waits.
 func BenchmarkIdleConnection(b *testing.B) {
 	const n = 1000
-	h := serve(b, Options{Logger: slog.New(slog.DiscardHandler)})
+	s := demo("bob")
+	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e9, 1e9
+	h := serve(b, Options{Spaces: []Space{s}, Logger: slog.New(slog.DiscardHandler)})
 	for b.Loop() {
 		heap, stack := inUse()
 		conns := make([]net.Conn, n)
