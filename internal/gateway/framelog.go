@@ -184,6 +184,11 @@ func (s span) cut(bytes int) (part, rest span) {
 	return part, span{start: end, buf: s.buf[end-s.start:], frames: s.frames[n:]}
 }
 
+// all reports whether the filter, nil for none, lets every frame through.
+func (s span) all(f *space.Filter) bool {
+	return f == nil || !slices.ContainsFunc(s.frames, func(one frame) bool { return !f.Match(&one.header) })
+}
+
 // gather appends the frames that the filter lets through, and says how many.
 func (s span) gather(dst []byte, f *space.Filter) ([]byte, int) {
 	matched, from := 0, s.start

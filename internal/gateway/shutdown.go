@@ -125,7 +125,7 @@ func (r *room) finish(ctx context.Context) error {
 		settle := func(error) {                 // without a checkpoint a start only takes longer
 			r.later(func() { r.whenDurable(func(err error) { done <- err }) })
 		}
-		if r.saver.unsaved >= checkpointAtEnd || r.saver.struck {
+		if r.saver.unsaved >= checkpointAtEnd || r.saver.struck || r.saver.busy {
 			r.save(settle)
 		} else {
 			settle(nil)

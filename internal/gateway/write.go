@@ -199,7 +199,7 @@ func (c *conn) sent() uint64 {
 
 // putSpan writes a run of frames, less what the filter keeps away.
 func (c *conn) putSpan(s span) bool {
-	if c.cur.filter == nil {
+	if s.all(c.cur.filter) {
 		return c.put(s.buf, len(s.frames))
 	}
 	for len(s.frames) > 0 {
