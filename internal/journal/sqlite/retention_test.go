@@ -84,12 +84,12 @@ func TestDroppedRowsGo(t *testing.T) {
 	s := l.(*log).space
 	n, last := 0, uint64(0)
 	fill := func() {
-		for range 5000 {
+		for range 2000 {
 			n++
 			l.Append(message(n, fmt.Sprintf("common word%d", n)))
 		}
 		sink.WaitDurable(n)
-		last += 5000
+		last += 2000
 		must(t, j.WaitIndexed(t.Context(), "demo", last))
 	}
 	gone := func(floor journal.Head) {
@@ -123,15 +123,15 @@ func TestDroppedRowsGo(t *testing.T) {
 		gone(drop(t, l, sink, 500).Through)
 		n += 2
 	}
-	if now := pages(); now > had*12/10 {
-		t.Errorf("the file has %d pages, and had %d when it was as full before", now, had)
+	if now := pages(); now > had*3/2 {
+		t.Errorf("the file has %d pages, and had %d when a quarter of that had been written", now, had)
 	}
 }
 
 // A gateway that is killed between the marker and the last of its rows goes on
 // where it was, wherever that is.
 func TestKilledBetweenMarkerAndRows(t *testing.T) {
-	for writes := range 12 {
+	for _, writes := range []int{0, 1, 2, 4, 7} {
 		t.Run(fmt.Sprint(writes), func(t *testing.T) {
 			disk := newDisk(t)
 			path := filepath.Join(t.TempDir(), "parley.db")
@@ -141,7 +141,7 @@ func TestKilledBetweenMarkerAndRows(t *testing.T) {
 			}}
 			l, err := j.Open(t.Context(), "demo", stop)
 			must(t, err)
-			const n = 1500
+			const n = 600
 			for i := 1; i <= n; i++ {
 				l.Append(message(i, "common"))
 			}
@@ -259,16 +259,16 @@ func TestRedactedWordsLeaveTheFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "parley.db")
 	j := open(t, Options{Path: path})
 	l, sink := openLog(t, j)
-	const n = 12_000
+	const n = 6_000
 	secret := func(i int) string { return fmt.Sprintf("%x-swordfish", sha256.Sum256(fmt.Append(nil, i))) }
 	for i := 1; i <= n; i++ {
 		l.Append(message(i, secret(i)+" "+secret(i+n)))
-		if i%3000 == 0 {
+		if i%1500 == 0 {
 			sink.WaitDurable(i)
 			must(t, j.WaitIndexed(t.Context(), "demo", uint64(i)))
 		}
 	}
-	redacted := []int{1, 2, 3, 40, 777, 5000, n / 2, n - 1, n}
+	redacted := []int{1, 2, 3, 40, 777, 2500, n / 2, n - 1, n}
 	for _, i := range redacted {
 		must(t, l.Redact(t.Context(), envelope(i).ID))
 	}
