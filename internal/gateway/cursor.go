@@ -18,6 +18,7 @@ type cursor struct {
 	wake     chan struct{} // has room for one
 	writer   func()        // serves whoever waits for wake; nil where somebody always waits
 	unserved atomic.Bool   // there is no writer: to be started by whoever rouses
+	near     bool          // what take returned last ends near the end; for its caller
 
 	// Guarded by the log's mu.
 	next    uint64 // the seq to read next
@@ -87,6 +88,9 @@ const (
 	behind               // what comes next is not held any more
 )
 
+// nearEnd is how many frames before the end a cursor counts as there.
+const nearEnd = 64
+
 // take returns the run of frames that comes next, and moves the cursor behind
 // it. Frames after upTo are left. Where there are none the cursor is parked.
 func (l *frameLog) take(c *cursor, upTo uint64) (span, found) {
@@ -108,6 +112,7 @@ func (l *frameLog) take(c *cursor, upTo uint64) (span, found) {
 	s := seg.span(c.next, upTo)
 	c.at, c.atBytes = c.next, seg.base+uint64(s.start)
 	c.next += uint64(len(s.frames))
+	c.near = l.next-c.next <= nearEnd
 	return s, ready
 }
 

@@ -73,7 +73,9 @@ func (c *conn) writeSome() progress {
 	case behind:
 		return moreIf(c.catchUp(stop))
 	case ready:
-		return moreIf(c.putSpan(span))
+		ok := c.putSpan(span)
+		c.live = c.live || c.cur.near // although it may never park while traffic is heavy
+		return moreIf(ok)
 	}
 	return more
 }
