@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -95,6 +96,10 @@ func (c *crew) enter(ctx context.Context, who string, o client.Options) (*client
 	o.Token, o.Space = token(who), c.space
 	o.BackoffMin, o.BackoffMax = 5*time.Millisecond, 100*time.Millisecond
 	room, err := client.Dial(ctx, c.url, &o)
+	if who == "guest" && errors.Is(err, io.EOF) { // removed or replaced before it was in
+		c.tally.did("was cut off while joining")
+		return nil, err
+	}
 	c.judge(ctx, who+" joins", err)
 	return room, err
 }
@@ -118,6 +123,7 @@ func (c *crew) judge(ctx context.Context, deed string, err error) bool {
 		c.tally.did(deed)
 		return true
 	case ctx.Err() != nil:
+	case told && c.overtaken(refused.Message):
 	case told && (refused.Code == parley.Internal || refused.Code == parley.Unavailable):
 		c.tally.fault("%s: %s: %v", c.space, deed, err)
 	case told:
@@ -125,6 +131,18 @@ func (c *crew) judge(ctx context.Context, deed string, err error) bool {
 	}
 	return false
 }
+
+// overtaken reports whether an answer says that what was to be read was dropped
+// meanwhile, which may happen now and then where much is dropped.
+func (c *crew) overtaken(answer string) bool {
+	if c.space != drops || !strings.Contains(answer, "dropped by retention meanwhile") {
+		return false
+	}
+	c.tally.did(overtakenDeed)
+	return true
+}
+
+const overtakenDeed = "reading overtaken by retention"
 
 // words are what is said, and searched for.
 var words = strings.Fields("a room where people agents and tools work together and every message is an envelope on record")

@@ -7,12 +7,13 @@ import (
 	"github.com/parleyhq/parley"
 )
 
-// The bounds. Per envelope a gateway keeps an id and a digest of the newest
-// remembered envelopes of each space, and what became of its proposals; so much
-// is allowed, and no more.
+// The bounds. Of each space a gateway keeps the ids and digests of the newest
+// envelopes, with what became of proposals, and the frames of the newest traffic.
+// So much is allowed, and no more.
 const (
 	remembered  = 1 << 16 // envelopes of a space whose ids are known
-	perEnvelope = 512     // bytes of heap for each
+	perEnvelope = 256     // bytes of heap for each
+	retained    = 8 << 20 // bytes of frames of a space
 )
 
 // bounds say by how much a figure may be above the measure once everybody has
@@ -21,32 +22,50 @@ const (
 var bounds = [watched]float64{
 	goroutines: 6,
 	files:      10,
-	resident:   64 << 20,
+	resident:   48 << 20,
 	heap:       16 << 20,
-	live:       16 << 20,
+	live:       8 << 20,
 }
 
-// memoryOf says how much of what is remembered a figure has to hold: resident
-// memory has it with the garbage beside it, and in a program with the race
-// detector with its shadow.
-var memoryOf = [watched]float64{resident: 6, heap: 2, live: 2}
+// share says how many bytes of a figure go with a byte that is remembered. The
+// collector lets the heap become twice as large as what is alive; the race
+// detector has four bytes of shadow for each of the heap.
+func (r *Report) share(f figure) float64 {
+	switch {
+	case f == heap || f == live:
+		return 2
+	case f == resident && r.Race:
+		return 10
+	case f == resident:
+		return 3
+	}
+	return 0
+}
 
-// recall is what may be remembered since the measure was taken, in bytes.
-func (r *Report) recall(from, to figures) (bytes float64) {
-	const admitted = "parley_envelopes_admitted_total"
+// recall is what may be remembered of one moment to the next, in bytes.
+func recall(from, to sample) (bytes float64) {
 	for _, space := range []string{keeps, drops} {
-		label := fmt.Sprintf("space=%q", space)
-		before := min(remembered, from.sum(admitted, label))
-		bytes += (min(remembered, to.sum(admitted, label)) - before) * perEnvelope
+		bytes += memory(to.figures, space) - memory(from.figures, space)
+	}
+	return bytes
+}
+
+// memory is what may be remembered of a space by now.
+func memory(f figures, space string) (bytes float64) {
+	label := fmt.Sprintf("space=%q", space)
+	admitted := f.sum("parley_envelopes_admitted_total", label)
+	bytes = min(remembered, admitted) * perEnvelope
+	if frames := f.sum("parley_frames_delivered_total", label); frames > 0 {
+		bytes += min(retained, admitted*f.sum("parley_delivered_bytes_total", label)/frames)
 	}
 	return bytes
 }
 
 // returned says which figures have not come back to the measure.
 func (r *Report) returned(q Quiet) (faults []string) {
-	recall := r.recall(r.Measure.figures, q.figures)
+	more := recall(r.Measure.sample, q.sample)
 	for i, a := range about {
-		most := r.Measure.values[i] + bounds[i] + memoryOf[i]*recall
+		most := r.Measure.values[i] + bounds[i] + r.share(figure(i))*more
 		if q.values[i] > most {
 			faults = append(faults, fmt.Sprintf("%s: %.1f when everybody had left, %.1f at the measure; up to %.1f would be in order",
 				a.name, q.values[i]/a.unit, r.Measure.values[i]/a.unit, most/a.unit))
@@ -59,9 +78,10 @@ func (r *Report) returned(q Quiet) (faults []string) {
 // by a fitted line.
 func (r *Report) rising() (faults []string) {
 	last := r.lastHalf()
+	more := recall(last[0], last[len(last)-1])
 	for _, f := range []figure{resident, live} {
 		m := mean(last, 0, 1).values[f]
-		most := max(riseShare*m, riseBase) + memoryOf[f]*r.recall(r.Measure.figures, r.End.figures)
+		most := max(riseShare*m, riseBase[f]) + r.share(f)*more
 		if rise := r.rise(f); rise > most {
 			faults = append(faults, fmt.Sprintf("%s grew by %.1f in the last half, at %.1f; up to %.1f would be in order",
 				about[f].name, rise/about[f].unit, m/about[f].unit, most/about[f].unit))
@@ -70,10 +90,11 @@ func (r *Report) rising() (faults []string) {
 	return faults
 }
 
-const (
-	riseShare = 0.05
-	riseBase  = 16 << 20 // bytes
-)
+// How much memory may grow in the last half, whatever is remembered: a share of
+// what there is, at least some bytes.
+const riseShare = 0.05
+
+var riseBase = [watched]float64{resident: 24 << 20, live: 8 << 20}
 
 // rise is by how much a figure grew in the last half, by a fitted line.
 func (r *Report) rise(f figure) float64 {
@@ -118,11 +139,18 @@ func missing(deeds map[string]int, f figures) (faults []string) {
 	return faults
 }
 
+// mostOvertaken is how many readings retention may overtake: a few each time
+// that it drops something.
+const mostOvertaken = 100
+
 // finish judges.
 func (r *Report) finish(t *tally) {
 	r.Deeds = t.counts()
 	r.Faults = t.all()
 	r.Faults = append(r.Faults, missing(r.Deeds, r.End.figures)...)
+	if n := r.Deeds[overtakenDeed]; n > mostOvertaken {
+		r.Faults = append(r.Faults, fmt.Sprintf("%s: readings were overtaken by retention %d times; %d would be in order", drops, n, mostOvertaken))
+	}
 	r.Faults = append(r.Faults, r.returned(r.End)...)
 	r.Faults = append(r.Faults, r.rising()...)
 }

@@ -23,8 +23,27 @@ func (c *crew) do(ctx context.Context, method, who, path, body string) (*http.Re
 	return c.http.Do(req)
 }
 
-// answered judges an HTTP status. That something is refused is in order; a
-// fault of the gateway is not.
+// ask makes a request, and judges what is answered. That something is refused
+// is in order; a fault of the gateway is not.
+func (c *crew) ask(ctx context.Context, method, deed, who, path, body string) {
+	began := time.Now()
+	resp, err := c.do(ctx, method, who, path, body)
+	if err != nil {
+		c.answered(ctx, deed, 0, err)
+		return
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err == nil && resp.StatusCode >= 500 && ctx.Err() == nil {
+		if !c.overtaken(string(answer)) {
+			c.tally.fault("%s: %s was answered %d after %v: %.300s", c.space, path, resp.StatusCode, time.Since(began).Round(time.Second), answer)
+		}
+		return
+	}
+	c.answered(ctx, deed, resp.StatusCode, err)
+}
+
+// answered judges a status.
 func (c *crew) answered(ctx context.Context, deed string, status int, err error) {
 	switch {
 	case ctx.Err() != nil:
@@ -77,19 +96,7 @@ func query(rnd *rand.Rand) *client.Query {
 }
 
 func (c *crew) glance(ctx context.Context, path string) {
-	began := time.Now()
-	resp, err := c.do(ctx, http.MethodGet, "reader", path, "")
-	if err != nil {
-		c.answered(ctx, "looked", 0, err)
-		return
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err == nil && resp.StatusCode >= 500 {
-		c.tally.fault("%s: %s was answered %d after %v: %.300s", c.space, path, resp.StatusCode, time.Since(began).Round(time.Millisecond), body)
-		return
-	}
-	c.answered(ctx, "looked", resp.StatusCode, err)
+	c.ask(ctx, http.MethodGet, "looked", "reader", path, "")
 }
 
 // export takes the record away and verifies it, or leaves in the middle. What it

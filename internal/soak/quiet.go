@@ -11,8 +11,7 @@ import (
 // Quiet is what the gateway takes while nobody is there but its own bridges.
 type Quiet struct {
 	sample
-	figures figures
-	Waited  time.Duration // until it was quiet
+	Waited time.Duration // until it was quiet
 }
 
 // quietTime is how long it may take for the gateway to be rid of a crew: longer
@@ -38,7 +37,7 @@ func (s *soak) quiet(ctx context.Context, enough func(Quiet) bool) (q Quiet, err
 		if err != nil {
 			return q, fmt.Errorf("soak: the gateway, left alone, does not tell its figures: %w", err)
 		}
-		q = Quiet{newSample(time.Since(s.began), f), f, time.Since(began)}
+		q = Quiet{newSample(time.Since(s.began), f), time.Since(began)}
 		if enough(q) {
 			return q, nil
 		}

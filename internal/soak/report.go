@@ -12,6 +12,7 @@ import (
 type Report struct {
 	Seed     uint64
 	Duration time.Duration
+	Race     bool // the program has the race detector
 
 	Measure Quiet    // what the gateway took after the first tenth, with nobody there
 	Samples []sample // during the rest
@@ -31,6 +32,11 @@ func (r *Report) Print(w io.Writer) {
 	fmt.Fprintf(w, "quiet after %v and %v\n", r.Measure.Waited.Round(time.Millisecond), r.End.Waited.Round(time.Millisecond))
 	r.printDeeds(w)
 	f := r.End.figures
+	lag := 0.0
+	for _, s := range r.Samples {
+		lag = max(lag, s.figures.sum("parley_journal_index_lag_envelopes"))
+	}
+	fmt.Fprintf(w, "the search index was behind by %.0f envelopes at most\n", lag)
 	fmt.Fprintf(w, "%.0f envelopes admitted, %.0f refused, %.0f frames delivered, %.0f connections closed (%.0f slow, %.0f flooding)\n",
 		f.sum("parley_envelopes_admitted_total"), f.sum("parley_envelopes_refused_total"), f.sum("parley_frames_delivered_total"),
 		f.sum("parley_connections_closed_total"), f.sum("parley_connections_closed_total", `reason="slow"`),

@@ -2,11 +2,14 @@ package soak
 
 import (
 	"context"
+	"debug/buildinfo"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 )
@@ -32,15 +35,21 @@ func Run(ctx context.Context, opts Options) (*Report, error) {
 	}
 	s := &soak{
 		opts: opts, config: filepath.Join(opts.Dir, "parley.yaml"), journal: filepath.Join(opts.Dir, "parley.db"),
-		report: &Report{Seed: opts.Seed, Duration: opts.Duration},
+		report: &Report{Seed: opts.Seed, Duration: opts.Duration, Race: hasRace(opts.Program)},
 	}
-	fmt.Fprintf(opts.Out, "seed %d, %v\n", opts.Seed, opts.Duration)
+	fmt.Fprintf(opts.Out, "seed %d, %v, race detector: %v\n", opts.Seed, opts.Duration, s.report.Race)
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
 	s.report.finish(&s.tally)
 	s.report.Print(opts.Out)
 	return s.report, nil
+}
+
+// hasRace reports whether a program was built with the race detector.
+func hasRace(program string) bool {
+	info, err := buildinfo.ReadFile(program)
+	return err == nil && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
 }
 
 // soak is one run.

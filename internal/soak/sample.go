@@ -30,12 +30,13 @@ var about = [watched]struct {
 
 // sample is what the gateway took at a moment.
 type sample struct {
-	at     time.Duration
-	values [watched]float64
+	at      time.Duration
+	values  [watched]float64
+	figures figures // all of them
 }
 
 func newSample(at time.Duration, f figures) sample {
-	s := sample{at: at}
+	s := sample{at: at, figures: f}
 	for i, a := range about {
 		s.values[i] = f.sum(a.series)
 	}

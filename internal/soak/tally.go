@@ -13,7 +13,8 @@ type tally struct {
 	mu     sync.Mutex
 	deeds  map[string]int
 	faults []string
-	more   int // faults that are not kept
+	often  map[string]int // how often each of them was found
+	more   int            // faults that are not kept
 }
 
 // mostFaults bounds what is kept of what is wrong: the first explain the rest.
@@ -31,11 +32,19 @@ func (t *tally) did(deed string) {
 func (t *tally) fault(format string, args ...any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.faults) == mostFaults {
-		t.more++
-		return
+	if t.often == nil {
+		t.often = make(map[string]int)
 	}
-	t.faults = append(t.faults, fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	switch {
+	case t.often[text] > 0:
+		t.often[text]++
+	case len(t.faults) == mostFaults:
+		t.more++
+	default:
+		t.often[text] = 1
+		t.faults = append(t.faults, text)
+	}
 }
 
 // counts is what was done how often.
@@ -50,6 +59,11 @@ func (t *tally) all() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	list := slices.Clone(t.faults)
+	for i, f := range list {
+		if n := t.often[f]; n > 1 {
+			list[i] = fmt.Sprintf("%s (%d times)", f, n)
+		}
+	}
 	if t.more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", t.more))
 	}

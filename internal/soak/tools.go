@@ -95,13 +95,7 @@ func (c *crew) decideOne(ctx context.Context, rnd *rand.Rand, room *client.Room,
 
 // order posts to the API what the client has no call for.
 func (c *crew) order(ctx context.Context, deed, who, path, body string) {
-	resp, err := c.do(ctx, http.MethodPost, who, path, body)
-	if err != nil {
-		c.answered(ctx, deed, 0, err)
-		return
-	}
-	resp.Body.Close()
-	c.answered(ctx, deed, resp.StatusCode, nil)
+	c.ask(ctx, http.MethodPost, deed, who, path, body)
 }
 
 // call calls the bridged tool, and does not wait for every answer.
