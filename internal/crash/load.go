@@ -43,7 +43,7 @@ const (
 
 // kept is how much of the record is. It is dropped at a start alone in so short a
 // life, and has to be more than one life makes, which is checked after that.
-const kept = "2MiB"
+const kept = "3MiB"
 
 func token(who string) string { return "the-token-of-" + who }
 
