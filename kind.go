@@ -89,6 +89,19 @@ func (k Kind) As(typ string) Kind {
 	return k
 }
 
+// Redactable reports whether what an envelope of this effective kind said may be
+// taken off the record (section 9 of the contract). What rights are made of
+// stays, and so does what the gateway said: without it nobody could tell who was
+// allowed what.
+func (k Kind) Redactable() bool {
+	for _, group := range [...]string{"capability/", "space/", "system/"} {
+		if strings.HasPrefix(k.Type, group) {
+			return false
+		}
+	}
+	return true
+}
+
 // HasSubject reports whether METHOD names something, and so whether a SUBJECT
 // means anything on it (tools/call does, tools/list does not).
 func HasSubject(method string) bool {

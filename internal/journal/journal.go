@@ -98,13 +98,17 @@ type Log interface {
 	// that are older than the one before it.
 	Append(r *Record)
 
-	// Redact takes from the envelopes with an id what may be redacted
-	// ([Record.Redact]): not_found where none is on record, nil where it was done
-	// already. When it returns nil, it is durable, and out of what searches find.
+	// Redact takes from the envelopes with an id, and a Seq below before where that
+	// is not 0, what may be redacted ([Record.Redact]), and says where they stand,
+	// those included with which it was done already. It is not_found where there are
+	// none, and kind_mismatch where the kind of all of them forbids it
+	// ([parley.Kind.Redactable]); those of several it leaves alone. When it returns
+	// nil, it is durable, and out of what searches find.
+	//
 	// Its caller appends the order to do so first, and waits for it: a redaction
-	// without an order on record does not verify. After a crash it redacts again
-	// whatever orders name.
-	Redact(ctx context.Context, id string) error
+	// without an order on record behind it does not verify, and before is the
+	// order's Seq. After a crash it redacts again whatever orders name.
+	Redact(ctx context.Context, id string, before uint64) (seqs []uint64, err error)
 
 	// Cut says what would have to go to keep to a retention; nothing is the zero
 	// Dropped. It is never the newest envelope, nor anything younger than

@@ -158,21 +158,16 @@ func (l *memoryLog) Recover(ctx context.Context) (Bounds, error) {
 }
 
 // Redact implements [Log].
-func (l *memoryLog) Redact(ctx context.Context, id string) error {
-	found, err := FindRedactable(ctx, l, id)
+func (l *memoryLog) Redact(ctx context.Context, id string, before uint64) ([]uint64, error) {
+	todo, err := NewRedaction(ctx, l, id, before)
 	if err != nil {
-		return err
-	}
-	for i, r := range found {
-		if found[i], err = r.Redact(); err != nil {
-			return err
-		}
+		return nil, err
 	}
 	if err := l.fault(); err != nil {
-		return err
+		return nil, err
 	}
-	l.replace(found)
-	return nil
+	l.replace(todo.New)
+	return todo.Seqs, nil
 }
 
 // run commits what is appended, all that waits at a time.

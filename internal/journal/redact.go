@@ -40,27 +40,56 @@ func isRedacted(e *parley.Envelope) bool {
 		(e.Context == nil || e.Context.Type == "" && e.Context.Metadata == nil)
 }
 
-// FindRedactable reads the envelopes with an id that are not redacted yet:
-// not_found where none has the id. Only journals call it.
-func FindRedactable(ctx context.Context, log Reader, id string) (found []*Record, err error) {
-	known := false
+// Redaction is what a journal does to redact the envelopes with an id.
+type Redaction struct {
+	Seqs     []uint64 // of all of them, also where it was done already
+	Old, New []*Record
+}
+
+// NewRedaction reads the envelopes with an id below before, 0 for any, that may
+// be redacted: not_found where none has the id, kind_mismatch where none of them
+// may be. Only journals call it.
+func NewRedaction(ctx context.Context, log Reader, id string, before uint64) (*Redaction, error) {
 	if !parley.ValidID(id) {
 		return nil, notOnRecord(id) // as a condition, no id is any
 	}
-	for r, err := range log.Read(ctx, Query{ID: id}) {
+	todo, known := &Redaction{}, false
+	for r, err := range log.Read(ctx, Query{ID: id, Before: before}) {
 		if err != nil {
 			return nil, err
 		}
 		known = true
-		if !r.Redacted {
-			found = append(found, r)
+		if err := todo.add(r); err != nil {
+			return nil, err
 		}
 	}
-	if !known {
+	switch {
+	case !known:
 		return nil, notOnRecord(id)
+	case len(todo.Seqs) == 0:
+		return nil, parley.Errorf(parley.KindMismatch, "capability/*, space/* and system/* cannot be redacted; %q is one", id)
 	}
-	return found, nil
+	return todo, nil
 }
+
+func (t *Redaction) add(r *Record) error {
+	if !r.Redactable() {
+		return nil
+	}
+	t.Seqs = append(t.Seqs, r.Seq)
+	if r.Redacted {
+		return nil
+	}
+	redacted, err := r.Redact()
+	if err != nil {
+		return err
+	}
+	t.Old, t.New = append(t.Old, r), append(t.New, redacted)
+	return nil
+}
+
+// Redactable reports whether what the envelope said may be taken off the record.
+func (r *Record) Redactable() bool { return parley.SplitKind(r.Effective).Redactable() }
 
 func notOnRecord(id string) error {
 	return parley.Errorf(parley.NotFound, "no envelope %.140q is on record", id)

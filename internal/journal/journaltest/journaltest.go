@@ -21,6 +21,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -129,6 +130,16 @@ func (s *suite) verify(space string, r journal.Reader, kept ...journal.Head) jou
 		s.Fatalf("the chain ends at %v, Bounds says %v", audit.Head, b.Head)
 	}
 	return audit.Head
+}
+
+// redact redacts an id below before, which stands at these places.
+func (s *suite) redact(l journal.Log, id string, before uint64, want ...uint64) {
+	s.Helper()
+	got, err := l.Redact(s.Context(), id, before)
+	s.check(err)
+	if !slices.Equal(got, want) {
+		s.Errorf("%s was redacted at %d, want %d", id, got, want)
+	}
 }
 
 // Sink collects what it hears.

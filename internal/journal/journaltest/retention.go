@@ -221,7 +221,7 @@ func dropping(s *suite) {
 				s.Errorf("behind %d the chain has %d records, want %d", at, got, want)
 			}
 		}
-		if err := l.Redact(s.Context(), "e-1"); !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		if _, err := l.Redact(s.Context(), "e-1", 0); !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
 			s.Errorf("redacting what was dropped: %v", err)
 		}
 		s.verify("demo", l, old, floor)

@@ -60,7 +60,7 @@ func (b *batch) followOmissions() error {
 		return err
 	}
 	for _, o := range b.omissions {
-		if o.n == 0 {
+		if o.failed {
 			if err := b.doubt(); err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func writeFixture(t *testing.T) {
 	path = killed(t, path) // with Off, another epoch follows
 	j = open(t, Options{Path: path, boot: "boot-1"})
 	l := talk(t, j, "demo", 100)
-	must(t, l.Redact(t.Context(), talkID(13)))
+	strike(t, l, talkID(13))
 	var heads strings.Builder
 	for _, space := range []string{"demo", "other"} {
 		r, err := j.Reader(t.Context(), space)

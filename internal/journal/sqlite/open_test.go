@@ -182,6 +182,20 @@ func must(t *testing.T, err error) {
 	}
 }
 
+// strike redacts whatever has an id.
+func strike(t *testing.T, l journal.Log, id string) {
+	t.Helper()
+	_, err := l.Redact(t.Context(), id, 0)
+	must(t, err)
+}
+
+func redactable(t *testing.T, l journal.Log, id string) *journal.Redaction {
+	t.Helper()
+	todo, err := journal.NewRedaction(t.Context(), l, id, 0)
+	must(t, err)
+	return todo
+}
+
 // Errors of the system that root never sees are told as well.
 func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct {

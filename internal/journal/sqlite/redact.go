@@ -13,13 +13,30 @@ import (
 // then taken out of the search index and overwritten there, and both -wal files
 // are emptied, that of the journal when nobody reads an older state of it any
 // more. Copies elsewhere, as backups, are not its business.
-func (l *log) Redact(ctx context.Context, id string) error {
-	found, err := journal.FindRedactable(ctx, l, id)
-	if err != nil || len(found) == 0 {
-		return err
+//
+// Where it was done already, the files are emptied again: whoever did it may
+// have been killed in between.
+func (l *log) Redact(ctx context.Context, id string, before uint64) ([]uint64, error) {
+	todo, err := journal.NewRedaction(ctx, l, id, before)
+	if err != nil {
+		return nil, err
 	}
+	if err := l.forget(ctx, l.omission(todo)); err != nil {
+		return nil, err
+	}
+	return todo.Seqs, nil
+}
+
+func (l *log) omission(todo *journal.Redaction) *omission {
 	o := &omission{space: l.space, done: make(chan error, 1)}
-	if err := l.j.onWriter(ctx, func() error { return l.redact(o, found) }); err != nil {
+	for i := range todo.Old {
+		o.records = append(o.records, redaction{todo.Old[i], todo.New[i]})
+	}
+	return o
+}
+
+func (l *log) forget(ctx context.Context, o *omission) error {
+	if err := l.j.onWriter(ctx, func() error { return l.redact(o) }); err != nil {
 		return err
 	}
 	select {
@@ -37,7 +54,8 @@ func (l *log) Redact(ctx context.Context, id string) error {
 type omission struct {
 	space   *space
 	records []redaction
-	n       int64      // of the last redaction in the journal's table; 0 where there was none, it seems
+	n       int64      // of the last redaction in the journal's table; 0 where there was none
+	failed  bool       // it seems; it may be on record nevertheless
 	done    chan error // hears when the index has followed
 }
 
@@ -45,18 +63,12 @@ type omission struct {
 type redaction struct{ old, new *journal.Record }
 
 // redact runs on the writer.
-func (l *log) redact(o *omission, found []*journal.Record) error {
+func (l *log) redact(o *omission) error {
 	if l.failed != nil {
 		return l.failed
 	}
-	for _, r := range found {
-		redacted, err := r.Redact()
-		if err != nil {
-			return err
-		}
-		o.records = append(o.records, redaction{r, redacted})
-	}
 	err := l.j.writer.redact(o, l.j.index.followed.Load())
+	o.failed = err != nil
 	l.j.index.omit(o)
 	if err != nil {
 		return writeError(err)
@@ -93,9 +105,10 @@ func (w *writer) redact(o *omission, followed int64) error {
 	return errors.Join(err, w.conn.Exec(`PRAGMA secure_delete = FAST`))
 }
 
-// redact writes a row anew, unless somebody else did meanwhile.
+// redact writes a row anew, unless somebody else did meanwhile, or another
+// record stands there, after one that was not to be.
 func redact(c *sqlite3.Conn, k int64, r *journal.Record) (again bool, err error) {
-	stmt, _, err := c.Prepare(`UPDATE envelopes SET flags = flags | ?, salt = ?, body = ? WHERE key = ? AND flags & 2 = 0`)
+	stmt, _, err := c.Prepare(`UPDATE envelopes SET flags = flags | ?, salt = ?, body = ? WHERE key = ? AND flags & 2 = 0 AND hash = ?`)
 	if err != nil {
 		return false, err
 	}
@@ -105,6 +118,7 @@ func redact(c *sqlite3.Conn, k int64, r *journal.Record) (again bool, err error)
 	b.blob(r.Salt[:])
 	b.blob(r.Body)
 	b.number(k)
+	b.blob(r.Hash[:])
 	b.keep(stmt.Exec())
 	if b.err != nil || c.Changes() == 0 {
 		return true, b.err

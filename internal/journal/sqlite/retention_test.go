@@ -212,7 +212,7 @@ func TestIndexThatForgotTooMuchOrTooLittle(t *testing.T) {
 			must(t, j.WaitIndexed(t.Context(), "demo", 1000))
 			d := drop(t, l, sink, 100)
 			until(t, "the rows have gone", func() bool { return rowsBelow(t, j, l.(*log).space, d.Through) == 0 })
-			must(t, l.Redact(t.Context(), envelope(1000).ID))
+			strike(t, l, envelope(1000).ID)
 			must(t, j.Close())
 			conn, err := j.openSearchFile()
 			must(t, err)
@@ -270,7 +270,7 @@ func TestRedactedWordsLeaveTheFiles(t *testing.T) {
 	}
 	redacted := []int{1, 2, 3, 40, 777, 2500, n / 2, n - 1, n}
 	for _, i := range redacted {
-		must(t, l.Redact(t.Context(), envelope(i).ID))
+		strike(t, l, envelope(i).ID)
 	}
 	files := func() (all []byte) {
 		for _, suffix := range []string{"", "-wal", "-search", "-search-wal"} {
@@ -319,11 +319,7 @@ func TestKilledWhileRedacting(t *testing.T) {
 	l.Append(message(101, "xyzzyswordfish"))
 	sink.WaitDurable(101)
 	must(t, j.WaitIndexed(t.Context(), "demo", 101))
-	found, err := journal.FindRedactable(t.Context(), l, envelope(101).ID)
-	must(t, err)
-	redacted, err := found[0].Redact()
-	must(t, err)
-	o := &omission{space: l.(*log).space, records: []redaction{{found[0], redacted}}}
+	o := l.(*log).omission(redactable(t, l, envelope(101).ID))
 	must(t, j.onWriter(t.Context(), func() error { return j.writer.redact(o, 0) }))
 	path = killed(t, path)
 	j.index.omit(&omission{space: o.space, records: o.records, n: o.n, done: make(chan error, 1)})
@@ -331,7 +327,7 @@ func TestKilledWhileRedacting(t *testing.T) {
 	j = open(t, Options{Path: path})
 	l, _ = openLog(t, j)
 	must(t, j.WaitIndexed(t.Context(), "demo", 101))
-	must(t, l.Redact(t.Context(), envelope(101).ID)) // as after any start; there is nothing left to do
+	strike(t, l, envelope(101).ID) // as after any start; there is nothing left to do
 	if got := indexHolds(t, j, l.(*log).space, "xyzzyswordfish"); got != 0 {
 		t.Error("the index finds it")
 	}
@@ -360,7 +356,10 @@ func TestRedactionsAtOnce(t *testing.T) {
 	done := make(chan error, 30)
 	for i := 1; i <= 10; i++ {
 		for range 3 {
-			go func() { done <- l.Redact(t.Context(), envelope(i*50).ID) }()
+			go func() {
+				_, err := l.Redact(t.Context(), envelope(i*50).ID, 0)
+				done <- err
+			}()
 		}
 		for k := range 20 {
 			l.Append(message(n+20*i+k, "more"))
