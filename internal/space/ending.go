@@ -59,9 +59,6 @@ func (j *judgement) judgeEnding() error {
 }
 
 func (s *State) applyEnding(e *parley.Envelope, kind parley.Kind) {
-	if s.rules.Lazy {
-		return
-	}
 	for _, id := range e.Correlation.IDs {
 		p := s.proposals.open[id]
 		if p == nil {
@@ -149,7 +146,7 @@ func (s *State) applyNotice(e *parley.Envelope) []Effect {
 		case noticeGrantExpired, noticeGrantLapsed:
 			return s.endGrant(id)
 		case noticeRedactionFailed:
-			s.Redacted(id)
+			s.redactionsEnded(id, e.Seq)
 		}
 	}
 	return nil

@@ -52,6 +52,8 @@ func (j *judgement) namedProposal() (*proposal, error) {
 	switch {
 	case err != nil || p != nil:
 		return p, err
+	case slices.ContainsFunc(ids, j.wasProposal) && !isNotification(j.kind.Method):
+		return nil, parley.Errorf(parley.ProposalNotFound, "the proposal ended too long ago to be followed")
 	case j.e.Amends:
 		return nil, parley.Errorf(parley.ProposalNotFound, "the request amends, but its correlation_id names no proposal")
 	case len(ids) > 0 && !slices.ContainsFunc(ids, j.isKnown) && !isNotification(j.kind.Method):
@@ -77,6 +79,13 @@ func (j *judgement) oneProposal(what string) (*proposal, error) {
 	return named, nil
 }
 
+// wasProposal reports whether an id is that of a proposal which is not followed
+// any more: a request that names it is not one like any other.
+func (s *State) wasProposal(id string) bool {
+	e, known := s.ids.get(id)
+	return known && e.proposal && s.proposals.get(id) == nil
+}
+
 func (s *State) isKnown(id string) bool {
 	_, envelope := s.ids.get(id)
 	_, context := s.contexts.get(id)
@@ -90,7 +99,7 @@ func (j *judgement) sameAsProposed(p *proposal) error {
 	if len(j.e.To) != 1 {
 		return mismatch(p, "a fulfilment has one target in to, this one has %d", len(j.e.To))
 	}
-	if len(p.To) > 0 && !slices.Contains(p.To, j.e.To[0]) {
+	if p.addressed && !slices.Contains(p.To, j.e.To[0]) {
 		return mismatch(p, "it was not proposed to %q", j.e.To[0])
 	}
 	if !j.e.Amends && paramsDigest(j.e.Payload) != p.digest {

@@ -194,7 +194,7 @@ func (s *State) revoke(from string, parts parley.Capabilities, seq uint64) []Eff
 	m := s.members[from]
 	if m == nil {
 		for _, part := range parts {
-			s.absent = append(s.absent, savedRevocation{seq, from, part})
+			s.absent = append(s.absent, savedRevocation{seq, from, part, false})
 		}
 		return nil
 	}

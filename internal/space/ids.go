@@ -11,7 +11,9 @@ import (
 type idEntry struct {
 	seq    uint64
 	digest [16]byte
-	fixed  bool // it cannot be redacted
+
+	fixed    bool // it cannot be redacted
+	proposal bool
 }
 
 // contentDigest covers the sender and everything that a sender writes, so that

@@ -53,10 +53,30 @@ type Closing struct {
 
 type proposal struct {
 	Proposal
-	digest parley.Digest // of params without _meta, as fulfilled once it is
-	target string        // whom the fulfilment asked
-	known  []string      // those in To who take part here
+	digest    parley.Digest // of params without _meta, as fulfilled once it is
+	target    string        // whom the fulfilment asked
+	known     []string      // while it is open: those in To who take part here
+	addressed bool          // it named somebody
 }
+
+// size is what a proposal takes, about, in bytes.
+func (p *proposal) size() int {
+	n := 256 + len(p.ID) + len(p.From) + len(p.Kind.Type) + len(p.Kind.Method) + len(p.Kind.Subject)
+	for _, to := range p.To {
+		n += len(to) + 16
+	}
+	return n
+}
+
+// Bounds of what proposals take, besides the limit on their number: the state
+// has to fit into a checkpoint.
+const (
+	maxOpenBytes     = 16 << 20 // of all that are open
+	maxOpenBytesFrom = 1 << 20  // of one proposer
+	maxAddressees    = 1 << 10  // of To; beyond, those who do not take part are left out
+	endedSize        = 1 << 13  // how many of the ended are remembered
+	roundsSize       = 1 << 12  // how many of the fulfilled, for further rounds
+)
 
 // proposalBook holds the open proposals, and the newest ended ones.
 type proposalBook struct {
@@ -64,15 +84,18 @@ type proposalBook struct {
 	ended    *window[*proposal]
 	rounds   *window[*proposal] // by the id of the fulfilment
 	openFrom map[string]int     // how many are open, by proposer
+	size     int                // of the open ones, in bytes
+	sizeFrom map[string]int     // the same by proposer
 	expiry   []*proposal        // open ones, soonest first
 }
 
 func newProposalBook() *proposalBook {
 	return &proposalBook{
 		open:     make(map[string]*proposal),
-		ended:    newWindow[*proposal](windowSize),
-		rounds:   newWindow[*proposal](windowSize),
+		ended:    newWindow[*proposal](endedSize),
+		rounds:   newWindow[*proposal](roundsSize),
 		openFrom: make(map[string]int),
+		sizeFrom: make(map[string]int),
 	}
 }
 
@@ -87,16 +110,21 @@ func (b *proposalBook) get(id string) *proposal {
 func (b *proposalBook) add(p *proposal) {
 	b.open[p.ID] = p
 	b.openFrom[p.From]++
+	b.size += p.size()
+	b.sizeFrom[p.From] += p.size()
 	at, _ := slices.BinarySearchFunc(b.expiry, p, soonest)
 	b.expiry = slices.Insert(b.expiry, at, p)
 }
 
 func (b *proposalBook) close(p *proposal, state ProposalState, c Closing) {
+	b.size -= p.size()
+	b.sizeFrom[p.From] -= p.size()
 	p.State, p.Closed = state, c
-	p.To = p.known
+	p.To, p.known = p.known, nil
 	delete(b.open, p.ID)
 	if b.openFrom[p.From]--; b.openFrom[p.From] == 0 {
 		delete(b.openFrom, p.From)
+		delete(b.sizeFrom, p.From)
 	}
 	if at, ok := slices.BinarySearchFunc(b.expiry, p, soonest); ok {
 		b.expiry = slices.Delete(b.expiry, at, at+1)
@@ -163,6 +191,11 @@ func (j *judgement) judgeProposal() error {
 		return parley.Errorf(parley.LimitReached, "open_proposals: you have %d open proposals, the limit", most).
 			WithHint("withdraw one, or wait until one is decided")
 	}
+	size := j.newProposal(j.e, j.kind).size()
+	if j.proposals.sizeFrom[j.from]+size > maxOpenBytesFrom || j.proposals.size+size > maxOpenBytes {
+		return parley.Errorf(parley.LimitReached, "open_proposals: the names in the open ones take more than %d bytes of yours, or %d of all", maxOpenBytesFrom, maxOpenBytes).
+			WithHint("name fewer in to, or wait until some are decided")
+	}
 	return nil
 }
 
@@ -174,28 +207,43 @@ func expiresOf(payload jsontext.Value) (time.Time, error) {
 	}
 	text, _ := parley.MemberString(payload, "expires")
 	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
+	at = at.UTC()
+	if err != nil || at.Year() < 1 || at.Year() > 9999 { // a zone may carry it beyond
 		return time.Time{}, parley.Errorf(parley.KindMismatch, "expires is %.60s, not a time as in RFC 3339", raw)
 	}
-	return at.UTC(), nil
+	return at, nil
 }
 
 func (s *State) applyProposal(e *parley.Envelope, kind parley.Kind) {
 	if s.rules.Lazy {
 		return
 	}
+	p := s.newProposal(e, kind)
+	p.digest = paramsDigest(e.Payload)
+	s.proposals.add(p)
+}
+
+func (s *State) newProposal(e *parley.Envelope, kind parley.Kind) *proposal {
 	expires, _ := expiresOf(e.Payload)
 	if expires.IsZero() {
 		expires = e.TS.Add(s.rules.Limits.ProposalTTL)
 	}
-	s.proposals.add(&proposal{
+	known := s.knownOf(e.To)
+	to, size := known, 0
+	for _, id := range e.To {
+		size += len(id)
+	}
+	if size <= maxAddressees { // the others may join later
+		to = slices.Clone(e.To)
+	}
+	return &proposal{
 		Proposal: Proposal{
-			ID: e.ID, Seq: e.Seq, Kind: kind, From: e.From, To: slices.Clone(e.To),
+			ID: e.ID, Seq: e.Seq, Kind: kind, From: e.From, To: to,
 			State: Open, Opened: e.TS, Expires: expires,
 		},
-		digest: paramsDigest(e.Payload),
-		known:  s.knownOf(e.To),
-	})
+		known:     known,
+		addressed: len(e.To) > 0,
+	}
 }
 
 // paramsDigest is what a fulfilment is compared by: params without their

@@ -20,11 +20,21 @@ func Redactable(effective parley.Kind) bool {
 	return true
 }
 
+// Redaction is an order to redact: the envelopes with that id which stand before
+// it. What comes later may have the same id.
+type Redaction struct {
+	ID    string `json:"id"`
+	Order uint64 `json:"order"` // its seq
+}
+
 // judgeRedact refuses what is known to be impossible. An id that is not
 // remembered any more is looked for when the order is carried out.
 func (j *judgement) judgeRedact() error {
 	if !parley.ValidID(j.object) {
 		return parley.Errorf(parley.NotFound, "%.140q is not the id of an envelope", j.object)
+	}
+	if j.object == j.e.ID {
+		return parley.Errorf(parley.NotFound, "an order to redact cannot name itself")
 	}
 	if len(j.redacting) >= maxRedacting {
 		return parley.Errorf(parley.LimitReached, "redactions: %d are being carried out", maxRedacting).
@@ -56,10 +66,9 @@ func (s *State) applyRedact(e *parley.Envelope) []Effect {
 	for _, p := range s.proposals.rounds.ring {
 		s.proposals.forget(p.value, id)
 	}
-	if !slices.Contains(s.redacting, id) {
-		s.redacting = append(s.redacting, strings.Clone(id))
-	}
-	return []Effect{{Type: Redact, ID: id}}
+	order := Redaction{ID: strings.Clone(id), Order: e.Seq}
+	s.redacting = append(s.redacting, order)
+	return []Effect{{Type: Redact, Redaction: order}}
 }
 
 // forget drops what is kept of the payload of an envelope, where that is an
@@ -77,9 +86,8 @@ func (b *proposalBook) forget(p *proposal, id string) {
 	b.rounds.change(bare.Closed.ID, &bare)
 }
 
-// Redacting are the ids whose redaction was ordered and is not known to be
-// done.
-func (s *State) Redacting() []string { return slices.Clone(s.redacting) }
+// Redacting are the orders that are not known to be carried out.
+func (s *State) Redacting() []Redaction { return slices.Clone(s.redacting) }
 
 // RedactionFailed makes the notice that an order to redact could not be carried
 // out.
@@ -91,6 +99,11 @@ func (s *State) RedactionFailed(id string, why *parley.Error, now time.Time) *pa
 
 // Redacted notes that a redaction was carried out, or turned out to be
 // impossible.
-func (s *State) Redacted(id string) {
-	s.redacting = slices.DeleteFunc(s.redacting, func(other string) bool { return other == id })
+func (s *State) Redacted(order Redaction) {
+	s.redacting = slices.DeleteFunc(s.redacting, func(other Redaction) bool { return other == order })
+}
+
+// redactionsEnded notes that a notice said what became of the orders before it.
+func (s *State) redactionsEnded(id string, notice uint64) {
+	s.redacting = slices.DeleteFunc(s.redacting, func(r Redaction) bool { return r.ID == id && r.Order < notice })
 }

@@ -24,10 +24,26 @@ type request struct {
 // beyond that its oldest can no longer be answered.
 const openPerSender = 4_096
 
+// Bounds of what they take, besides: the state has to fit into a checkpoint.
+const (
+	maxRequestBytes     = 16 << 20 // of all
+	maxRequestBytesFrom = 1 << 20  // of one sender
+)
+
+// size is what a request takes, about, in bytes.
+func (r *request) size() int {
+	n := 128 + len(r.id) + len(r.from) + len(r.kind.Type) + len(r.kind.Method) + len(r.kind.Subject)
+	for _, to := range r.to {
+		n += len(to) + 16
+	}
+	return n
+}
+
 // requestBook holds the open requests.
 type requestBook struct {
 	open   map[string]*request
 	sender map[string]*senderRequests
+	size   int // in bytes
 }
 
 // senderRequests are one sender's, oldest first. Answered ones stay in ids
@@ -35,6 +51,7 @@ type requestBook struct {
 type senderRequests struct {
 	ids  []string
 	open int
+	size int // in bytes
 }
 
 func newRequestBook() *requestBook {
@@ -49,8 +66,12 @@ func (b *requestBook) add(r *request) {
 	}
 	b.open[r.id] = r
 	of.ids = append(of.ids, r.id)
-	for of.open++; of.open > openPerSender; of.ids = of.ids[1:] {
+	of.open++
+	of.size += r.size()
+	b.size += r.size()
+	for len(of.ids) > 1 && (of.open > openPerSender || of.size > maxRequestBytesFrom || b.size > maxRequestBytes) {
 		b.remove(of.ids[0])
+		of.ids = of.ids[1:]
 	}
 	if len(of.ids) > 2*of.open+16 {
 		of.ids = slices.DeleteFunc(of.ids, func(id string) bool { return b.open[id] == nil })
@@ -60,17 +81,17 @@ func (b *requestBook) add(r *request) {
 func (b *requestBook) remove(id string) {
 	if r := b.open[id]; r != nil {
 		delete(b.open, id)
-		b.sender[r.from].open--
+		of := b.sender[r.from]
+		of.open--
+		of.size -= r.size()
+		b.size -= r.size()
 	}
 }
 
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 func (s *State) applyRequest(e *parley.Envelope, kind parley.Kind) {
-	if s.rules.Lazy {
-		return
-	}
-	if len(e.To) > 0 && !isNotification(kind.Method) { // a request to nobody is answered by nobody
+	if !s.rules.Lazy && len(e.To) > 0 && !isNotification(kind.Method) { // a request to nobody is answered by nobody
 		s.requests.add(&request{id: e.ID, kind: kind, from: e.From, to: s.knownOf(e.To), proposer: s.roundOf(e)})
 	}
 	s.applyFulfilment(e, kind)

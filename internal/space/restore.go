@@ -17,13 +17,10 @@ func Restore(rules Rules, n *Snapshot) *State {
 	}
 	s.redacting = n.Redacting
 	for _, e := range n.IDs {
-		s.ids.add(e.ID, idEntry{seq: e.Seq, digest: e.Digest, fixed: e.Fixed})
+		s.ids.add(e.ID, idEntry{seq: e.Seq, digest: e.Digest, fixed: e.Fixed, proposal: e.Asked})
 	}
 	for _, c := range n.Contexts {
 		s.contexts.add(c.ID, c.Type)
-	}
-	if rules.Lazy {
-		return s // follows neither requests nor proposals
 	}
 	for _, r := range n.Requests {
 		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, proposer: r.Proposer})
@@ -45,13 +42,37 @@ func (s *State) restoreRights(n *Snapshot) {
 	for i := 0; i < len(n.Revocations); {
 		order := n.Revocations[i]
 		var parts parley.Capabilities
+		first := i
 		for ; i < len(n.Revocations) && n.Revocations[i].Seq == order.Seq; i++ {
 			parts = append(parts, n.Revocations[i].Capability)
 		}
 		grantBefore(order.Seq)
 		s.revoke(order.Of, parts, order.Seq)
+		s.deny(n.Revocations[first:i], n.Given == s.given)
 	}
 	grantBefore(n.Seq + 1)
+}
+
+// deny repeats what one order denied. Whether anything wider remained cannot be
+// told from the orders that are left: the grant that it was part of may have
+// ended. Under the same configuration it is as it was; under another one, denied
+// is what either says.
+func (s *State) deny(order []savedRevocation, same bool) {
+	m := s.members[order[0].Of]
+	if m == nil {
+		for i := range order {
+			s.absent[len(s.absent)-len(order)+i].Wider = order[i].Wider
+		}
+		return
+	}
+	for i, r := range m.revoked {
+		for _, o := range order {
+			if r.seq == o.Seq && r.part.Equal(o.Capability) {
+				m.revoked[i].wider = o.Wider || r.wider && !same
+			}
+		}
+	}
+	s.recompute(m.id)
 }
 
 func (s *State) restoreProposals(n *Snapshot) {
@@ -77,7 +98,7 @@ func (saved savedProposal) proposal() *proposal {
 			ID: saved.ID, Seq: saved.Seq, Kind: parley.SplitKind(saved.Kind), From: saved.From, To: saved.To,
 			State: saved.State, Opened: saved.Opened, Expires: saved.Expires,
 		},
-		digest: saved.Digest, target: saved.Target, known: saved.Known,
+		digest: saved.Digest, target: saved.Target, known: saved.Known, addressed: saved.Named,
 	}
 	if c := saved.Closed; c != nil {
 		p.Closed = Closing{By: c.By, ID: c.ID, At: c.At, Reason: c.Reason}

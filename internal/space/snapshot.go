@@ -3,6 +3,9 @@ package space
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -19,15 +22,17 @@ import (
 // that goes on as the one that it was taken of.
 //
 // Of rights it holds the orders that made them, not what came of them, so that
-// a state restored under another configuration is what replaying the journal
-// under that one would give.
+// under another configuration what was revoked stays revoked, and what was
+// granted lasts as long as its grantor may give it. What has ended does not come
+// back.
 type Snapshot struct {
 	Seq         uint64            `json:"seq"`
+	Given       string            `json:"given"` // a digest of what the configuration gave
 	Grants      []savedGrant      `json:"grants,omitempty"`
 	Revocations []savedRevocation `json:"revocations,omitempty"`
 	Lapsed      []string          `json:"lapsed,omitempty"`
 	Present     []string          `json:"present,omitempty"`
-	Redacting   []string          `json:"redacting,omitempty"`
+	Redacting   []Redaction       `json:"redacting,omitempty"`
 	Requests    []savedRequest    `json:"requests,omitempty"`
 	Open        []savedProposal   `json:"open_proposals,omitempty"`
 	Rounds      []savedProposal   `json:"fulfilled_proposals,omitempty"` // those that are not among Ended
@@ -49,6 +54,7 @@ type savedRevocation struct {
 	Seq        uint64            `json:"seq"`
 	Of         string            `json:"recipient"`
 	Capability parley.Capability `json:"capability"`
+	Wider      bool              `json:"wider,omitzero"` // something wider remained
 }
 
 type savedRequest struct {
@@ -65,7 +71,8 @@ type savedProposal struct {
 	Kind    string        `json:"kind"`
 	From    string        `json:"from"`
 	To      []string      `json:"to,omitempty"`
-	Known   []string      `json:"known,omitempty"`
+	Known   []string      `json:"known,omitempty"`    // of an open one
+	Named   bool          `json:"addressed,omitzero"` // it named somebody, perhaps nobody who is kept in To
 	State   ProposalState `json:"state"`
 	Opened  time.Time     `json:"opened"`
 	Expires time.Time     `json:"expires"`
@@ -86,6 +93,7 @@ type savedID struct {
 	Seq    uint64   `json:"seq"`
 	Digest [16]byte `json:"digest"`
 	Fixed  bool     `json:"fixed,omitzero"`
+	Asked  bool     `json:"proposal,omitzero"`
 }
 
 type savedContext struct {
@@ -109,6 +117,7 @@ func (s *State) Copy() *Copy {
 	c := &Copy{
 		small: Snapshot{
 			Seq:       s.seq,
+			Given:     s.given,
 			Lapsed:    slices.Sorted(maps.Keys(s.lapsed)),
 			Present:   slices.Sorted(maps.Keys(s.present)),
 			Redacting: slices.Clone(s.redacting),
@@ -123,7 +132,7 @@ func (s *State) Copy() *Copy {
 	}
 	for _, m := range s.members {
 		for _, r := range m.revoked {
-			c.small.Revocations = append(c.small.Revocations, savedRevocation{r.seq, m.id, r.part})
+			c.small.Revocations = append(c.small.Revocations, savedRevocation{r.seq, m.id, r.part, r.wider})
 		}
 	}
 	c.small.Revocations = append(c.small.Revocations, s.absent...)
@@ -157,7 +166,7 @@ func (c *Copy) Snapshot() *Snapshot {
 		}
 	}
 	for _, e := range c.ids {
-		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed})
+		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed, e.value.proposal})
 	}
 	for _, e := range c.contexts {
 		n.Contexts = append(n.Contexts, savedContext{e.id, e.value})
@@ -190,9 +199,21 @@ func ReadSnapshot(data jsontext.Value) (*Snapshot, error) {
 	return n, nil
 }
 
+// given is a digest of what the configuration gives.
+func (r *Rules) given() string {
+	h := sha256.New()
+	for _, id := range slices.Sorted(maps.Keys(r.Participants)) {
+		fmt.Fprintf(h, "%q", id)
+		for _, c := range r.Participants[id] {
+			fmt.Fprintf(h, " %q", c.String())
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
 func save(p *proposal) savedProposal {
 	saved := savedProposal{
-		ID: p.ID, Seq: p.Seq, Kind: p.Kind.String(), From: p.From, To: p.To, Known: p.known,
+		ID: p.ID, Seq: p.Seq, Kind: p.Kind.String(), From: p.From, To: p.To, Known: p.known, Named: p.addressed,
 		State: p.State, Opened: p.Opened, Expires: p.Expires, Digest: p.digest, Target: p.target,
 	}
 	if p.State != Open {

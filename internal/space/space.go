@@ -62,7 +62,7 @@ type State struct {
 	requests  *requestBook
 	proposals *proposalBook
 	present   map[string]bool // who joined and did not leave, as the record has it
-	redacting []string        // ids that were ordered to be redacted, until the runtime has
+	redacting []Redaction     // what was ordered, until the runtime has done it
 
 	// Of this run alone.
 	connections map[string]int           // open connections of whoever has any
@@ -71,6 +71,7 @@ type State struct {
 	buckets     map[string]*rate.Limiter // of what somebody sends
 	arrivals    map[string]*rate.Limiter // of connections
 
+	given   string // tells configurations apart that give other rights
 	scratch []byte // reused by contentDigest
 	told    []byte // what a welcome says of the rules
 }
@@ -95,6 +96,7 @@ func New(rules Rules) *State {
 		buckets:     make(map[string]*rate.Limiter),
 		arrivals:    make(map[string]*rate.Limiter),
 	}
+	s.given = rules.given()
 	for id, caps := range rules.Participants {
 		s.members[id] = &member{id: id, base: slices.Clone(caps), caps: caps}
 	}
@@ -123,7 +125,7 @@ type Effect struct {
 	Type        EffectType
 	Participant string
 	Reason      string
-	ID          string // of the envelope that Redact is about
+	Redaction   Redaction
 }
 
 // EffectType says what is to be done.
@@ -135,8 +137,7 @@ const (
 	Rewelcome EffectType = iota + 1
 	// Remove closes the participant's connections with 4003.
 	Remove
-	// Redact takes away what the envelope ID said; then [State.Redacted] is
-	// told.
+	// Redact carries out the Redaction; then [State.Redacted] is told.
 	Redact
 )
 

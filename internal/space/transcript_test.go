@@ -284,7 +284,7 @@ func (p *play) admit(v Verdict) []string {
 		case Remove:
 			out = append(out, effect.Participant+" is removed: "+effect.Reason)
 		case Redact:
-			out = append(out, effect.ID+" is to be redacted")
+			out = append(out, effect.Redaction.ID+" is to be redacted")
 		}
 	}
 	return out

@@ -1,0 +1,106 @@
+package space
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/parleyhq/parley"
+)
+
+// TestStateHasASize makes the state as large as participants can, who may send
+// requests and proposals and nothing else: it still fits into a checkpoint.
+func TestStateHasASize(t *testing.T) {
+	p := newPlay(t, t.Name())
+	p.rules.Limits.Burst = 1_000_000
+	for i := range 20 {
+		p.rules.Participants[fmt.Sprint("crowd", i)] = caps("mcp/*")
+	}
+	p.start()
+	var names []string
+	for i := range 64 {
+		names = append(names, fmt.Sprintf(`"nobody-of-that-name-%d"`, i))
+	}
+	subject := strings.Repeat("s", 1_900)
+	call := func(kind, id string) string {
+		return fmt.Sprintf(`{"id":%q,"to":[%s],"kind":"mcp/%s:tools/call","payload":{"method":"tools/call","params":{"name":%q}}}`,
+			id, strings.Join(names, ","), kind, subject)
+	}
+	refused := 0
+	for i := range 20 {
+		from := fmt.Sprint("crowd", i)
+		for n := range 450 {
+			if answer := p.send(from, call("proposal", fmt.Sprint(from, "-p", n)))[0]; strings.HasPrefix(answer, "refused limit_reached: open_proposals") {
+				refused++
+			} else if !strings.HasPrefix(answer, "#") {
+				t.Fatal(answer)
+			}
+			if answer := p.send(from, call("request", fmt.Sprint(from, "-r", n)))[0]; !strings.HasPrefix(answer, "#") {
+				t.Fatal(answer)
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+	if b := p.state.proposals; b.size > maxOpenBytes || b.size < maxOpenBytes/2 {
+		t.Errorf("open proposals take %d bytes", b.size)
+	}
+	if b := p.state.requests; b.size > maxRequestBytes+1<<20 || b.size < maxRequestBytes/2 {
+		t.Errorf("open requests take %d bytes", b.size)
+	}
+	data, err := p.state.Copy().Snapshot().JSON()
+	if err != nil || len(data) > 48<<20 {
+		t.Errorf("a snapshot takes %d bytes: %v", len(data), err)
+	}
+}
+
+// TestProposalOfLongAgo ends more proposals than are remembered: a request that
+// names one is still none like any other.
+func TestProposalOfLongAgo(t *testing.T) {
+	p := newPlay(t, t.Name())
+	p.start()
+	old := parley.Envelope{ID: "old", From: "agent", Kind: "mcp/proposal:tools/call:w", TS: p.now, Payload: []byte(`{"method":"tools/call","params":{"name":"w"}}`)}
+	apply := func(e parley.Envelope) {
+		e.Seq = p.state.Seq() + 1
+		p.state.Apply(&e, parley.SplitKind(e.Kind))
+	}
+	apply(old)
+	for i := range endedSize + 1 {
+		apply(parley.Envelope{ID: fmt.Sprint("end", i), From: "you", Kind: "mcp/reject:tools/call:w", TS: p.now, Correlation: parley.CorrelateWith(old.ID)})
+		old.ID = fmt.Sprint("p", i)
+		apply(old)
+	}
+	request := `{"to":["files"],"kind":"mcp/request:tools/call:w","correlation_id":"%s","payload":{"method":"tools/call","params":{"name":"w"}}}`
+	if got := p.send("you", fmt.Sprintf(request, "old"))[0]; !strings.HasPrefix(got, "refused proposal_not_found") {
+		t.Error(got)
+	}
+	if got := p.send("you", fmt.Sprintf(request, "p0"))[0]; !strings.HasPrefix(got, "refused proposal_closed") {
+		t.Error(got)
+	}
+}
+
+// TestLazyForAWhile fulfils a proposal, and makes the space lazy and strict again:
+// it is still fulfilled.
+func TestLazyForAWhile(t *testing.T) {
+	for _, restoring := range []bool{false, true} {
+		p := newPlay(t, t.Name())
+		p.start()
+		p.do(`agent> {"id":"p","to":["files"],"kind":"mcp/proposal:tools/call:w","payload":{"method":"tools/call","params":{"name":"w"}}}`)
+		p.do(`you> {"id":"f","to":["files"],"kind":"mcp/request:tools/call:w","correlation_id":"p","payload":{"method":"tools/call","params":{"name":"w"}}}`)
+		for _, lazy := range []bool{true, false} {
+			before := p.state
+			p.rules.Lazy = lazy
+			p.state = p.rebuilt()
+			if restoring {
+				p.state = before
+				p.state = p.restored()
+			}
+			p.state.AdoptConnections(before)
+		}
+		got := p.do(`boss> {"id":"f2","to":["files"],"kind":"mcp/request:tools/call:w","correlation_id":"p","payload":{"method":"tools/call","params":{"name":"w"}}}`)[0]
+		if !strings.HasPrefix(got, "refused proposal_closed") {
+			t.Errorf("restoring is %v: %s", restoring, got)
+		}
+	}
+}
