@@ -30,6 +30,9 @@ type saver struct {
 	waiting []func(error)
 }
 
+// maxCheckpoint is more than any state takes that keeps to its bounds.
+const maxCheckpoint = 48 << 20
+
 // place is where a state stands: behind which envelope, and which record.
 type place struct{ seq, index uint64 }
 
@@ -50,6 +53,9 @@ func (r *room) save(then func(error)) {
 	// To write it out takes long, and the space goes on meanwhile.
 	r.helpers.Go(func() {
 		snapshot, err := state.Snapshot().JSON()
+		if len(snapshot) > maxCheckpoint {
+			err = parley.Errorf(parley.LimitReached, "the state takes %d bytes, more than a checkpoint's %d", len(snapshot), maxCheckpoint)
+		}
 		rec := journal.NewCheckpoint(now, appendCheckpoint(nil, at.index, snapshot), salt)
 		r.later(func() {
 			if err == nil && (r.down || r.heals != heals) {
@@ -87,7 +93,7 @@ func (r *room) saved(at place, err error) {
 		r.saver.index = at.index
 		r.metrics.checkpoint.Store(at.seq)
 	} else if !errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
-		r.log.Error("no checkpoint could be made; a start will read more of the journal", "error", err)
+		r.log.Error("no checkpoint could be made: starts take longer, and nothing can be redacted or dropped", "error", err)
 	}
 	if len(r.saver.waiting) == 0 {
 		return
@@ -119,6 +125,9 @@ func (r *room) readCheckpoint(rec *journal.Record) (state *space.State, index ui
 	snapshot, err := space.ReadSnapshot(c.State)
 	if err != nil {
 		return nil, 0, fmt.Errorf("the checkpoint at record %d: %w", rec.Index, err)
+	}
+	if c.Index >= rec.Index {
+		return nil, 0, fmt.Errorf("the checkpoint at record %d says that it stands after record %d", rec.Index, c.Index)
 	}
 	return space.Restore(r.rules, snapshot), c.Index, nil
 }

@@ -300,6 +300,7 @@ func TestRedactionsThatWait(t *testing.T) {
 	r := k.room()
 	_ = r.do(t.Context(), func() { r.saver.busy = true })
 	k.send("bob", `{"kind":"space/redact","payload":{"id":"`+id+`"}}`)
+	_ = r.do(t.Context(), func() { r.saver.busy, r.saver.waiting = false, nil })
 	k.restart()
 	k.untilRedacted(id)
 	if text := k.everything(); strings.Contains(text, "albatross") {
@@ -312,9 +313,9 @@ func TestRedactionsThatWait(t *testing.T) {
 func (k *kept) untilRedacted(id string) {
 	k.t.Helper()
 	k.until(id+" is redacted", func() bool {
-		var left []string
+		var left []space.Redaction
 		_ = k.room().do(k.t.Context(), func() { left = k.room().state.Redacting() })
-		return !slices.Contains(left, id)
+		return !slices.ContainsFunc(left, func(order space.Redaction) bool { return order.ID == id })
 	})
 }
 

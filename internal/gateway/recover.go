@@ -86,8 +86,8 @@ func (r *room) resume() {
 			return
 		}
 	}
-	for _, id := range r.state.Redacting() {
-		r.redactAgain(id)
+	for _, order := range r.state.Redacting() {
+		r.redact(order, true)
 	}
 	r.expiry = r.state.NextExpiry()
 	r.tick(now)

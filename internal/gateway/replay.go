@@ -83,11 +83,15 @@ func (r *room) fillFrames(ctx context.Context, seq uint64) error {
 // applyFrom applies what follows the state.
 func (r *room) applyFrom(ctx context.Context, as *restored) error {
 	_, next := r.frames.bounds()
-	v := journal.NewVerifier(journal.Origin(r.name))
-	if as.saved.index > 0 {
-		v = journal.NewVerifierAt(as.saved.index)
+	after, err := r.walkFrom(ctx, as.saved.index)
+	if err != nil {
+		return err
 	}
-	for rec, err := range r.record.Read(ctx, journal.Query{Chain: true, After: as.saved.index}) {
+	v := journal.NewVerifier(journal.Origin(r.name))
+	if after > 0 {
+		v = journal.NewVerifierAt(after)
+	}
+	for rec, err := range r.record.Read(ctx, journal.Query{Chain: true, After: after}) {
 		if err != nil {
 			return err
 		}
@@ -96,7 +100,7 @@ func (r *room) applyFrom(ctx context.Context, as *restored) error {
 				WithHint("parley log verify says more; restore a backup, or keep the file as evidence and begin another")
 		}
 		as.index = rec.Index
-		if rec.Type != journal.Admitted {
+		if rec.Type != journal.Admitted || rec.Seq <= as.state.Seq() {
 			continue
 		}
 		e, err := rec.Decode()
@@ -109,6 +113,22 @@ func (r *room) applyFrom(ctx context.Context, as *restored) error {
 		}
 	}
 	return nil
+}
+
+// walkFrom is where to begin to check what follows a checkpoint's state. The
+// first record of a walk is taken on trust, so that it begins one earlier where
+// that is still on record.
+func (r *room) walkFrom(ctx context.Context, index uint64) (uint64, error) {
+	if index == 0 {
+		return 0, nil
+	}
+	for _, err := range r.record.Read(ctx, journal.Query{Chain: true, After: index - 1, Before: index + 1}) {
+		if err != nil {
+			return 0, err
+		}
+		index--
+	}
+	return index, nil
 }
 
 func (r *room) showFrame(rec *journal.Record) {

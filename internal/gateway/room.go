@@ -44,8 +44,9 @@ type room struct {
 	index    uint64 // in the chain, of the last of them
 	heals    int    // how often the state was rebuilt
 	saver    saver
-	down     bool // nothing is taken: the state is being rebuilt
-	draining bool // nothing is taken any more
+	redoAt   time.Time // when redactions are tried again; zero is never
+	down     bool      // nothing is taken: the state is being rebuilt
+	draining bool      // nothing is taken any more
 	drained  chan struct{}
 	floods   map[string]*flood
 	salts    salts
@@ -159,7 +160,7 @@ type effect struct {
 
 func (r *room) perform(e effect) {
 	if e.Type == space.Redact {
-		r.redact(e.ID)
+		r.redact(e.Redaction, false)
 		return
 	}
 	for _, c := range r.conns[e.Participant] {
@@ -176,6 +177,7 @@ func (r *room) perform(e effect) {
 func (r *room) tick(now time.Time) {
 	r.expire(now)
 	r.countFloods(now)
+	r.redo(now)
 	r.schedule(now)
 }
 
@@ -197,6 +199,9 @@ func (r *room) schedule(now time.Time) {
 	wait := time.Hour
 	if !r.expiry.IsZero() {
 		wait = min(wait, max(0, r.expiry.Sub(now)))
+	}
+	if !r.redoAt.IsZero() {
+		wait = min(wait, max(0, r.redoAt.Sub(now)))
 	}
 	if len(r.floods) > 0 {
 		wait = min(wait, time.Second)
