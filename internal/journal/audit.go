@@ -40,7 +40,7 @@ func Verify(ctx context.Context, space string, log Reader, kept ...Head) (Audit,
 }
 
 func verify(ctx context.Context, space string, log Reader, kept []Head) (Audit, error) {
-	w := walk{Audit: Audit{Space: space, Head: Origin(space)}, v: NewVerifier(Origin(space))}
+	w := newWalk(space)
 	if err := w.against(kept); err != nil {
 		return w.Audit, err
 	}
@@ -61,7 +61,7 @@ func VerifyExport(r io.Reader, kept ...Head) (Audit, error) {
 	if err != nil {
 		return Audit{}, err
 	}
-	w := walk{Audit: Audit{Space: x.Space, Head: Origin(x.Space)}, v: NewVerifier(Origin(x.Space))}
+	w := newWalk(x.Space)
 	if err := w.against(kept); err != nil {
 		return w.Audit, err
 	}
@@ -81,10 +81,36 @@ func VerifyExport(r io.Reader, kept ...Head) (Audit, error) {
 	return w.Audit, w.v.End()
 }
 
+// ExportVerified writes the chain of a log as [Export] does, and checks it on the
+// way. The error is a [*Break] where it does not hold; it is written all the
+// same, to be looked at.
+func ExportVerified(ctx context.Context, w io.Writer, space string, log Reader) (Audit, error) {
+	x := newWalk(space)
+	var broken error
+	_, err := Export(w, space, func(yield func(*Record, error) bool) {
+		for r, err := range log.Read(ctx, Query{Chain: true}) {
+			if err == nil && broken == nil {
+				broken = x.check(r)
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	})
+	if err == nil && broken == nil {
+		broken = x.v.End()
+	}
+	return x.Audit, errors.Join(broken, err)
+}
+
 // walk is a verifier that counts.
 type walk struct {
 	Audit
 	v *Verifier
+}
+
+func newWalk(space string) *walk {
+	return &walk{Audit: Audit{Space: space, Head: Origin(space)}, v: NewVerifier(Origin(space))}
 }
 
 func (w *walk) against(kept []Head) error {
@@ -101,11 +127,18 @@ func (w *walk) all(records iter.Seq2[*Record, error]) error {
 		if err != nil {
 			return err
 		}
-		if err := w.v.Check(r); err != nil {
+		if err := w.check(r); err != nil {
 			return err
 		}
-		w.count(r)
 	}
+	return nil
+}
+
+func (w *walk) check(r *Record) error {
+	if err := w.v.Check(r); err != nil {
+		return err
+	}
+	w.count(r)
 	return nil
 }
 

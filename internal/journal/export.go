@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -32,8 +33,13 @@ import (
 // and has no salt; a checkpoint that newer ones have replaced says
 // "superseded":true and has neither salt nor body. An envelope or body that holds a line break stands as a
 // JSON string.
+//
+// Where retention drops what was to come next while the export is being written,
+// the last line is {"type":"overtaken"} instead of the head.
 
 const (
+	lineOvertaken = "overtaken"
+
 	exportVersion = 1
 	timeFormat    = "2006-01-02T15:04:05.000Z"
 
@@ -53,6 +59,10 @@ func Export(w io.Writer, space string, records iter.Seq2[*Record, error]) (Head,
 		return head, err
 	}
 	for r, err := range records {
+		if IsOvertaken(err) {
+			_, writeErr := fmt.Fprintf(w, "{\"type\":%q}\n", lineOvertaken)
+			return head, errors.Join(err, writeErr)
+		}
 		if err != nil {
 			return head, err
 		}
@@ -172,7 +182,8 @@ func ReadExport(r io.Reader) (*ExportReader, error) {
 }
 
 // Records yields the records in the order in which they stand there. The first
-// error, invalid_argument for a line that is none of an export, ends it.
+// error, invalid_argument for a line that is none of an export, ends it. It is
+// [Overtaken] where the export says so.
 func (x *ExportReader) Records() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for x.head == nil {
@@ -237,6 +248,9 @@ func (x *ExportReader) record() (*Record, error) {
 		}
 		x.head = &head
 		return nil, nil
+	}
+	if name == lineOvertaken {
+		return nil, Overtaken()
 	}
 	typ, ok := typeNamed(name)
 	if !ok {

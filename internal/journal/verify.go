@@ -66,13 +66,15 @@ func (b *Break) Error() string {
 //
 // A chain may begin later than with its first record if a marker in it says that
 // everything before was dropped; End fails where none does. What is marked as
-// redacted needs the order to redact it, later in the chain; End fails where
-// there is none.
+// redacted needs the order to redact it, later in the chain, and a checkpoint
+// that is marked as superseded the newer ones that have replaced it; End fails
+// where there is none.
 type Verifier struct {
 	head   Head
 	kept   []Head // not reached yet, in order
 	begin  beginning
 	orders orders
+	states states
 }
 
 // NewVerifier starts a walk behind start: [Origin] for a whole chain, or any
@@ -118,7 +120,7 @@ func (v *Verifier) Against(h Head) error {
 
 // End reports, as a [*Break], what the chain still owes when it has been walked:
 // a head that it was held against, a marker of what is missing at its beginning,
-// the order for a redaction. A head that lies before its beginning is not_found.
+// the order for a redaction, what replaces a checkpoint. A head that lies before its beginning is not_found.
 func (v *Verifier) End() error {
 	if len(v.kept) > 0 {
 		return &Break{
@@ -130,7 +132,7 @@ func (v *Verifier) End() error {
 	if b := v.begin.missing(); b != nil {
 		return b
 	}
-	if b := v.orders.missing(); b != nil {
+	if b := earlier(v.orders.missing(), v.states.missing()); b != nil {
 		return b
 	}
 	return v.begin.passed()
@@ -164,7 +166,16 @@ func (v *Verifier) Check(r *Record) error {
 			return err
 		}
 	}
+	v.states.pass(r, v.head.Seq)
 	return v.orders.pass(r)
+}
+
+// earlier is the one of two breaks that comes first; nil is none.
+func earlier(a, b *Break) *Break {
+	if a == nil || b != nil && b.Index < a.Index {
+		return b
+	}
+	return a
 }
 
 // passKept holds the walk against the heads of the place that it has come to.
@@ -265,8 +276,11 @@ func checkContent(r *Record) string {
 		return "edited: it is marked as superseded and is not"
 	}
 	if r.Redacted {
-		if !isRedacted(e) {
+		switch {
+		case !isRedacted(e):
 			return "edited: it is marked as redacted and is not"
+		case !r.Redactable():
+			return "edited: it is marked as redacted, and its kind cannot be"
 		}
 		return ""
 	}

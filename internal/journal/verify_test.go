@@ -290,6 +290,72 @@ func TestRedactionsNeedTheirOrders(t *testing.T) {
 	}
 }
 
+// What an order cannot have taken away was taken by somebody else.
+func TestKindsThatAreNeverRedacted(t *testing.T) {
+	for kind, holds := range map[string]bool{
+		"chat": true, "mcp/request:tools/call:x": true, "spaceship": true, "space": true,
+		"capability/revoke": false, "capability/grant": false, "space/kick": false, "system/notice": false,
+	} {
+		all := extend(nil, envelope("a", kind, `{"text":"x"}`), order("a"))
+		redacted, err := all[0].Redact()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[0] = redacted
+		err = walk(all)
+		if b, broken := errors.AsType[*journal.Break](err); broken == holds || broken && (b.Index != 1 || !strings.Contains(b.Reason, "its kind cannot be")) {
+			t.Errorf("%s: the walk says %v", kind, err)
+		}
+	}
+}
+
+// Only newer checkpoints take the place of one.
+func TestSupersededCheckpointsHaveSuccessors(t *testing.T) {
+	at := time.Date(2026, 3, 1, 13, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		superseded string // which of four checkpoints, at 5, 7, 8 and 10
+		from       int    // records that were cut away before them
+		at         uint64 // of the break; 0 where there is none
+	}{
+		{"", 0, 0},
+		{"1", 0, 0},
+		{"12", 0, 0},
+		{"123", 0, 8},
+		{"1234", 0, 8},
+		{"4", 0, 10},
+		{"124", 0, 10},
+		{"34", 6, 8},
+	} {
+		all := chain(3)
+		for i := range 4 {
+			all = extend(all, journal.NewCheckpoint(at, []byte(`{"state":1}`), [16]byte{byte(i)}))
+			if i%2 == 0 {
+				all = extend(all, envelope(fmt.Sprintf("x-%d", i), "chat", `{"text":"x"}`))
+			}
+		}
+		n := 0
+		for i, r := range all {
+			if r.Type != journal.Checkpoint {
+				continue
+			}
+			if n++; strings.Contains(c.superseded, fmt.Sprint(n)) {
+				all[i] = r.Supersede()
+			}
+		}
+		v := journal.NewVerifierAt(uint64(c.from))
+		for _, r := range all[c.from:] {
+			if err := v.Check(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b, _ := errors.AsType[*journal.Break](v.End())
+		switch {
+		case c.at == 0 && b != nil, c.at > 0 && (b == nil || b.Index != c.at || !strings.Contains(b.Reason, "superseded")):
+			t.Errorf("superseded are %q, and the walk says %v", c.superseded, b)
+		}
+	}
+}
+
 // envelope is an envelope's record without a place.
 func envelope(id, kind, payload string) *journal.Record {
 	e := &parley.Envelope{

@@ -41,6 +41,7 @@ var cases = []struct {
 	{"unicode", unicodeTexts},
 	{"odd searches", oddSearches},
 	{"redaction", redaction},
+	{"an id that is used again", redactingOneOfSeveral},
 	{"every type of record", everyType},
 	{"the newest checkpoint", checkpoints},
 	{"checkpoints give up their bodies", superseded},
@@ -593,6 +594,47 @@ func redaction(s *suite) {
 	s.reopen()
 	l, _ = s.open("demo")
 	look()
+}
+
+// Beyond the window of ids, one may come again, also as something that is never
+// redacted.
+func redactingOneOfSeveral(s *suite) {
+	l, sink := s.open("demo")
+	said := func(id, kind, word string) *journal.Record {
+		return record(&parley.Envelope{ID: id, TS: start, From: "ann", Kind: kind, Payload: []byte(`{"text":"` + word + `"}`)})
+	}
+	appendAll(l, []*journal.Record{
+		said("x", "chat", "first"), said("x", "capability/grant", "second"), said("y", "system/notice", "third"),
+		redact("x"), said("x", "chat", "fifth"),
+	})
+	sink.WaitDurable(5)
+	s.settle("demo", 5)
+	holds := func(want ...string) {
+		s.Helper()
+		for _, word := range []string{"first", "second", "third", "fifth"} {
+			if got := len(s.read(l, journal.Query{Text: word})) == 1; got != slices.Contains(want, word) {
+				s.Errorf("%q is found: %v", word, got)
+			}
+		}
+		s.verify("demo", l)
+	}
+	for _, c := range []struct {
+		id     string
+		before uint64
+		want   parley.Code
+	}{{"x", 1, parley.NotFound}, {"y", 0, parley.KindMismatch}, {"y", 3, parley.NotFound}, {"z", 0, parley.NotFound}} {
+		if seqs, err := l.Redact(s.Context(), c.id, c.before); !errors.Is(err, &parley.Error{Code: c.want}) || len(seqs) > 0 {
+			s.Errorf("redacting %s below %d: %d, %v", c.id, c.before, seqs, err)
+		}
+	}
+	holds("first", "second", "third", "fifth")
+	s.redact(l, "x", 4, 1)
+	holds("second", "third", "fifth")
+	l.Append(redact("x"))
+	sink.WaitDurable(6)
+	s.redact(l, "x", 6, 1, 5)
+	s.redact(l, "x", 0, 1, 5)
+	holds("second", "third")
 }
 
 func everyType(s *suite) {
