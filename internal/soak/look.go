@@ -125,7 +125,7 @@ func (c *crew) exportAll(ctx context.Context) {
 		case broken != nil && try < exportTries:
 			c.tally.did("export taken again")
 			continue
-		case errors.Is(err, io.ErrUnexpectedEOF) && c.space == drops:
+		case c.space == drops && (journal.IsOvertaken(err) || errors.Is(err, io.ErrUnexpectedEOF)):
 			c.tally.did("export overtaken by retention")
 			return
 		}
