@@ -24,7 +24,7 @@ func streamJournal(w http.ResponseWriter, r *http.Request, c caller) error {
 	w.Header().Set("Content-Type", "application/jsonl")
 	out := bufio.NewWriterSize(&patient{ResponseWriter: w, ctl: http.NewResponseController(w)}, chunkBytes)
 	_, err := journal.Export(out, c.room.name, c.chain(r.Context(), after))
-	if err == nil {
+	if err == nil || journal.IsOvertaken(err) { // which its last line says
 		err = out.Flush()
 	}
 	return err

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"time"
 
@@ -67,36 +68,81 @@ func (c caller) view(ctx context.Context, fn func(*space.State)) error {
 
 // chain yields the records of the chain after an index, up to where it ends
 // now. Between pieces it holds nothing of the journal, so that whoever receives
-// them may take their time.
+// them may take their time. It ends with [journal.Overtaken] where retention drops
+// meanwhile what comes next.
 func (c caller) chain(ctx context.Context, after uint64) iter.Seq2[*journal.Record, error] {
 	return func(yield func(*journal.Record, error) bool) {
-		bounds, err := c.room.record.Bounds(ctx)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		for after < bounds.Head.Index {
-			var piece []*journal.Record
-			size := 0
-			q := journal.Query{Chain: true, After: after, Before: bounds.Head.Index + 1, Limit: chunkOfLog}
-			err := c.read(ctx, q, func(rec *journal.Record) bool {
-				piece = append(piece, rec)
-				size += len(rec.Body)
-				return size < pageBytes
-			})
-			if err != nil {
+		s := stream{caller: c, after: after}
+		for range streamRounds {
+			bounds, err := c.room.record.Bounds(ctx)
+			if err == nil {
+				s.changed = false
+				err = s.upTo(ctx, bounds.Head.Index, yield)
+			}
+			switch {
+			case errors.Is(err, errReceiverGone):
+				return
+			case err != nil:
 				yield(nil, err)
 				return
-			}
-			if len(piece) == 0 {
+			case !s.changed:
 				return
 			}
-			for _, rec := range piece {
-				if !yield(rec, nil) {
-					return
-				}
+		}
+		yield(nil, parley.Errorf(parley.Unavailable, "the record grows faster than it is received").
+			WithHint("ask for it when the space is quieter, or read a backup of the journal"))
+	}
+}
+
+// stream is a chain that is being sent.
+type stream struct {
+	caller
+	after uint64 // the last record that was sent; of none, where to begin
+	begun bool
+
+	// changed says that records were sent that are not as they once were. What
+	// explains that, the order for a redaction or newer checkpoints, may have come
+	// after the end was looked up, and has come by now.
+	changed bool
+}
+
+// streamRounds is how often the end is looked up anew.
+const streamRounds = 16
+
+var errReceiverGone = errors.New("the receiver wants no more")
+
+// upTo sends the records up to an index.
+func (s *stream) upTo(ctx context.Context, last uint64, yield func(*journal.Record, error) bool) error {
+	for s.after < last {
+		piece, err := s.piece(ctx, last)
+		if err != nil {
+			return err
+		}
+		if len(piece) == 0 { // all of it has been dropped
+			return journal.Overtaken()
+		}
+		for _, rec := range piece {
+			if s.begun && rec.Index != s.after+1 {
+				return journal.Overtaken()
 			}
-			after = piece[len(piece)-1].Index
+			if !yield(rec, nil) {
+				return errReceiverGone
+			}
+			s.after, s.begun = rec.Index, true
+			s.changed = s.changed || rec.Redacted || rec.Superseded
 		}
 	}
+	return nil
+}
+
+// piece is what comes next of the records up to an index.
+func (s *stream) piece(ctx context.Context, last uint64) (piece []*journal.Record, err error) {
+	size := 0
+	q := journal.Query{Chain: true, After: s.after, Before: last + 1, Limit: chunkOfLog}
+	err = s.read(ctx, q, func(rec *journal.Record) bool {
+		piece = append(piece, rec)
+		size += len(rec.Body)
+		return size < pageBytes
+	})
+	return piece, err
 }
