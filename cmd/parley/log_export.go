@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
 )
 
 func newLogExport(t *terminal, from *recordFlags) *cobra.Command {
@@ -51,9 +52,9 @@ func writeOut(t *terminal, path string, write func(io.Writer) error) error {
 		w := bufio.NewWriter(t.out)
 		if t.outTTY {
 			lines := &lineEscaper{w: w}
-			return errors.Join(write(lines), lines.end())
+			return errors.Join(notWhole(write(lines)), lines.end())
 		}
-		return errors.Join(write(w), w.Flush())
+		return errors.Join(notWhole(write(w)), w.Flush())
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return writeInto(path, write) // a pipe or a device, not to be replaced by a file
@@ -63,17 +64,42 @@ func writeOut(t *terminal, path string, write func(io.Writer) error) error {
 		return cannotWrite(path, err)
 	}
 	defer os.Remove(f.Name()) // no longer there after the renaming
-	w := bufio.NewWriter(f)
-	if err := write(w); err != nil {
+	if err := unlessOvertaken(func() error { return writeAnew(f, write) }); err != nil {
 		return errors.Join(err, f.Close())
 	}
-	if err := errors.Join(w.Flush(), f.Sync(), f.Close()); err != nil {
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
 	if err := os.Rename(f.Name(), path); err != nil {
 		return cannotWrite(path, err)
 	}
 	return nil
+}
+
+// writeAnew writes in place of whatever an attempt before has written.
+func writeAnew(f *os.File, write func(io.Writer) error) error {
+	_, err := f.Seek(0, io.SeekStart)
+	if err = errors.Join(err, f.Truncate(0)); err != nil {
+		return cannotWrite(f.Name(), err)
+	}
+	w := bufio.NewWriter(f)
+	if err := write(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
+		return cannotWrite(f.Name(), err)
+	}
+	return nil
+}
+
+// notWhole says what to do about an export that cannot begin anew, since part of
+// it has left already.
+func notWhole(err error) error {
+	if !journal.IsOvertaken(err) {
+		return err
+	}
+	return parley.Errorf(parley.Unavailable, "retention overtook the export, which is not whole: what was to come next had been dropped").
+		WithHint("export again; with --out FILE that happens by itself")
 }
 
 // writeInto writes to what is there already.
@@ -83,10 +109,11 @@ func writeInto(path string, write func(io.Writer) error) error {
 		return cannotWrite(path, err)
 	}
 	w := bufio.NewWriter(f)
-	if err := errors.Join(write(w), w.Flush(), f.Close()); err != nil {
-		return cannotWrite(path, err)
+	err = notWhole(write(w))
+	if closeErr := errors.Join(w.Flush(), f.Close()); closeErr != nil {
+		return errors.Join(err, cannotWrite(path, closeErr))
 	}
-	return nil
+	return err
 }
 
 func cannotWrite(path string, err error) error {

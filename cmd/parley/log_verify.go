@@ -109,10 +109,32 @@ func (t *terminal) printAudit(a journal.Audit) error {
 			Envelopes uint64 `json:"envelopes"`
 			Refusals  uint64 `json:"refusals"`
 			Redacted  uint64 `json:"redacted,omitzero"`
-			Head      string `json:"head"`
-		}{true, a.Space, a.Records, a.Envelopes, a.Refusals, a.Redacted, a.Head.String()})
+
+			Checkpoints uint64 `json:"checkpoints,omitzero"`
+			Markers     uint64 `json:"markers,omitzero"`
+			Dropped     uint64 `json:"dropped,omitzero"`
+
+			Head string `json:"head"`
+		}{true, a.Space, a.Records, a.Envelopes, a.Refusals, a.Redacted, a.Checkpoints, a.Markers, a.Dropped, a.Head.String()})
 	}
-	_, err := fmt.Fprintf(t.out, "the chain of %s holds: %s, %s, head %s\n", clean(a.Space),
-		plural(int(a.Envelopes), "envelope", "envelopes"), plural(int(a.Refusals), "refusal", "refusals"), a.Head)
+	_, err := fmt.Fprintf(t.out, "the chain of %s holds: %s, head %s\n", clean(a.Space), counted(a), a.Head)
 	return err
+}
+
+// counted is what a chain holds, and what it holds no more.
+func counted(a journal.Audit) string {
+	parts := []string{plural(int(a.Envelopes), "envelope", "envelopes"), plural(int(a.Refusals), "refusal", "refusals")}
+	for _, c := range []struct {
+		n         uint64
+		one, many string
+	}{
+		{a.Checkpoints, "checkpoint", "checkpoints"},
+		{a.Markers, "marker of retention", "markers of retention"},
+		{a.Dropped, "record dropped before them", "records dropped before them"},
+	} {
+		if c.n > 0 {
+			parts = append(parts, plural(int(c.n), c.one, c.many))
+		}
+	}
+	return strings.Join(parts, ", ")
 }

@@ -28,7 +28,8 @@ type record interface {
 	// thread returns what the correlation chain of an id reaches.
 	thread(ctx context.Context, id string) ([]jsontext.Value, error)
 	// export writes the whole record as package journal exports it, and checks
-	// it on the way.
+	// it on the way. What retention overtakes ([journal.IsOvertaken]) may be
+	// exported again.
 	export(ctx context.Context, w io.Writer) (journal.Audit, error)
 	// verify holds the chain against heads that were kept elsewhere.
 	verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error)
@@ -181,12 +182,32 @@ func (g *gatewayRecord) export(ctx context.Context, w io.Writer) (journal.Audit,
 }
 
 func (g *gatewayRecord) verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error) {
-	resp, err := g.do(ctx, "GET", "/journal", nil, nil)
-	if err != nil {
-		return journal.Audit{}, err
+	var audit journal.Audit
+	err := unlessOvertaken(func() error {
+		resp, err := g.do(ctx, "GET", "/journal", nil, nil)
+		if err != nil {
+			return err
+		}
+		defer resp.Body.Close()
+		audit, err = journal.VerifyExport(resp.Body, kept...)
+		return err
+	})
+	return audit, err
+}
+
+// readTries is how often a record is read that retention overtakes.
+const readTries = 5
+
+// unlessOvertaken reads a record, and begins anew where retention drops meanwhile
+// what was to come next.
+func unlessOvertaken(read func() error) error {
+	for range readTries {
+		if err := read(); !journal.IsOvertaken(err) {
+			return err
+		}
 	}
-	defer resp.Body.Close()
-	return journal.VerifyExport(resp.Body, kept...)
+	return parley.Errorf(parley.Unavailable, "retention overtook it %d times: what was to be read next had been dropped", readTries).
+		WithHint("try again when the space is quieter, or read a backup with --journal FILE")
 }
 
 func (g *gatewayRecord) head(ctx context.Context) (journal.Head, error) {
@@ -272,13 +293,7 @@ func (f *fileRecord) thread(ctx context.Context, id string) ([]jsontext.Value, e
 }
 
 func (f *fileRecord) export(ctx context.Context, w io.Writer) (journal.Audit, error) {
-	audit, broken := f.verify(ctx)
-	q := journal.Query{Chain: true}
-	if broken == nil {
-		q.Before = audit.Head.Index + 1 // what has come since was not checked
-	}
-	_, err := journal.Export(w, f.space, f.reader.Read(ctx, q))
-	return audit, errors.Join(err, broken)
+	return journal.ExportVerified(ctx, w, f.space, f.reader)
 }
 
 func (f *fileRecord) verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error) {
