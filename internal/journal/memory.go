@@ -252,6 +252,9 @@ func (s *memorySpace) add(batch []*Record) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, r := range batch {
+		if err := r.Fits(); err != nil {
+			return i, err
+		}
 		if r.Type == Marker {
 			if err := s.books().MayDrop(r); err != nil {
 				return i, err

@@ -126,6 +126,20 @@ func NewRefusal(ts time.Time, from, id, kind string, f Refusal, salt [16]byte) *
 	}
 }
 
+// MaxCheckpoint is how long the body of a checkpoint may be, or of any other
+// record, in bytes. Appending a longer one makes its log fail, so whoever makes
+// it looks first.
+const MaxCheckpoint = 64 << 20
+
+// Fits says why the record is too large to be appended, or returns nil. Only
+// journals call it.
+func (r *Record) Fits() error {
+	if len(r.Body) <= MaxCheckpoint {
+		return nil
+	}
+	return parley.Errorf(parley.LimitReached, "a %s of %d bytes is too large for the journal, which takes %d", r.Type, len(r.Body), MaxCheckpoint)
+}
+
 // Wire is an admitted envelope as it is delivered.
 func (r *Record) Wire() []byte {
 	return parley.AppendWire(make([]byte, 0, len(r.Body)+24), r.Body, r.Seq)

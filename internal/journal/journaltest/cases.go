@@ -41,6 +41,7 @@ var cases = []struct {
 	{"unicode", unicodeTexts},
 	{"odd searches", oddSearches},
 	{"redaction", redaction},
+	{"a record that is too large", tooLarge},
 	{"an id that is used again", redactingOneOfSeveral},
 	{"every type of record", everyType},
 	{"the newest checkpoint", checkpoints},
@@ -594,6 +595,25 @@ func redaction(s *suite) {
 	s.reopen()
 	l, _ = s.open("demo")
 	look()
+}
+
+func tooLarge(s *suite) {
+	l, sink := s.open("demo")
+	appendAll(l, chats(1, 2))
+	sink.WaitDurable(2)
+	l.Append(journal.NewCheckpoint(start, make([]byte, journal.MaxCheckpoint+1), salt("c")))
+	_, errs := sink.WaitFailed(1)
+	if !errors.Is(errs[0], &parley.Error{Code: parley.LimitReached}) {
+		s.Errorf("it fails with %v", errs[0])
+	}
+	b, err := l.Recover(s.Context())
+	s.check(err)
+	if b.Head.Index != 2 {
+		s.Errorf("then the head is %v", b.Head)
+	}
+	l.Append(record(chat(3, "on")))
+	sink.WaitDurable(3)
+	s.verify("demo", l)
 }
 
 // Beyond the window of ids, one may come again, also as something that is never

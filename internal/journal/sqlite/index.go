@@ -143,13 +143,27 @@ func (x *index) open() error {
 		return err
 	}
 	// The index can be made anew: a power loss need not be survived whole.
-	return c.Exec(`
+	err = c.Exec(`
 		PRAGMA busy_timeout = 5000;
 		PRAGMA journal_mode = WAL;
 		PRAGMA synchronous = NORMAL;
 		PRAGMA temp_store = MEMORY;
 		PRAGMA cache_size = -8192;
 		PRAGMA secure_delete = ON`) // what it forgets, it moved around before
+	if err != nil {
+		return err
+	}
+	x.scrub() // whoever wrote before may have been killed after a redaction
+	return nil
+}
+
+// scrub empties the -wal file. While somebody searches an older state, that
+// cannot be; it is tried again when the index is fed.
+func (x *index) scrub() {
+	_ = x.conn.BusyTimeout(scrubWait)
+	_, _, err := x.conn.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
+	_ = x.conn.BusyTimeout(busyWait)
+	x.unclean = err != nil
 }
 
 // load opens the index and sees how far it has got.
@@ -432,9 +446,7 @@ func (x *index) commit(b *batch) {
 	}
 	x.followed.Store(b.followed)
 	if x.unclean = x.unclean || len(b.omissions) > 0; x.unclean {
-		// While somebody searches an older state it is tried again later.
-		_, _, err := x.conn.WALCheckpoint("main", sqlite3.CHECKPOINT_TRUNCATE)
-		x.unclean = err != nil
+		x.scrub()
 	}
 	x.mu.Lock()
 	x.omissions = x.omissions[len(b.omissions):]

@@ -133,6 +133,7 @@ func (j *Journal) openForWriting() error {
 	if j.index, err = j.openIndex(); err != nil {
 		return err
 	}
+	j.scrub() // whoever wrote before may have been killed after a redaction
 	j.running.Go(j.write)
 	j.running.Go(j.index.run)
 	return nil

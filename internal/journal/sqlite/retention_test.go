@@ -308,40 +308,102 @@ func TestRedactedWordsLeaveTheFiles(t *testing.T) {
 }
 
 // Where a gateway is killed between a redaction and the index, the index is made
-// anew: what it should forget is not known any more.
+// anew: what it should forget is not known any more. Wherever it is killed, the
+// next start leaves nothing of the words in any file.
 func TestKilledWhileRedacting(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "parley.db")
-	j := open(t, Options{Path: path})
+	const word = "xyzzyswordfish"
+	for _, c := range []struct {
+		name string
+		upTo func(t *testing.T, j *Journal, l *log) (path string)
+	}{
+		{"before the index", func(t *testing.T, j *Journal, l *log) string {
+			o := l.omission(redactable(t, l, envelope(101).ID))
+			must(t, j.onWriter(t.Context(), func() error { return j.writer.redact(o, 0) }))
+			defer j.index.omit(o)
+			return killed(t, j.path)
+		}},
+		{"before the files were emptied", func(t *testing.T, j *Journal, l *log) string {
+			defer lookAtOldState(t, j)()
+			strike(t, l, envelope(101).ID)
+			return killed(t, j.path)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			j, l := withSecret(t, word)
+			path := c.upTo(t, j, l)
+			if !wordIn(t, path, word) {
+				t.Fatal("no file holds the word when it is killed")
+			}
+			j = open(t, Options{Path: path, boot: "b"})
+			if wordIn(t, path, word) {
+				t.Error("a file holds the word after the next start")
+			}
+			again, sink := openLog(t, j)
+			again.Append(message(102, "after"))
+			sink.WaitDurable(1)
+			must(t, j.WaitIndexed(t.Context(), "demo", 102))
+			strike(t, again, envelope(101).ID) // as after any start; there is nothing left to do
+			for text, want := range map[string]int{word: 0, "harmless7": 1, "after": 1} {
+				if got := indexHolds(t, j, again.(*log).space, text); got != want {
+					t.Errorf("the index finds %s %d times", text, got)
+				}
+			}
+			if wordIn(t, path, word) {
+				t.Error("a file holds the word later on")
+			}
+		})
+	}
+}
+
+// A redaction that was done already empties the files all the same.
+func TestRedactingAgainScrubs(t *testing.T) {
+	const word = "xyzzyswordfish"
+	j, l := withSecret(t, word)
+	done := lookAtOldState(t, j)
+	strike(t, l, envelope(101).ID)
+	if !wordIn(t, j.path, word) {
+		t.Error("the files were emptied while an older state was read")
+	}
+	done()
+	strike(t, l, envelope(101).ID)
+	if wordIn(t, j.path, word) {
+		t.Error("a file holds the word")
+	}
+}
+
+// withSecret is a journal in which envelope 101 says a word.
+func withSecret(t *testing.T, word string) (*Journal, *log) {
+	t.Helper()
+	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db"), boot: "b"})
 	l, sink := openLog(t, j)
 	for i := 1; i <= 100; i++ {
 		l.Append(message(i, fmt.Sprintf("harmless%d", i)))
 	}
-	l.Append(message(101, "xyzzyswordfish"))
+	l.Append(message(101, word))
 	sink.WaitDurable(101)
 	must(t, j.WaitIndexed(t.Context(), "demo", 101))
-	o := l.(*log).omission(redactable(t, l, envelope(101).ID))
-	must(t, j.onWriter(t.Context(), func() error { return j.writer.redact(o, 0) }))
-	path = killed(t, path)
-	j.index.omit(&omission{space: o.space, records: o.records, n: o.n, done: make(chan error, 1)})
+	return j, l.(*log)
+}
 
-	j = open(t, Options{Path: path})
-	l, _ = openLog(t, j)
-	must(t, j.WaitIndexed(t.Context(), "demo", 101))
-	strike(t, l, envelope(101).ID) // as after any start; there is nothing left to do
-	if got := indexHolds(t, j, l.(*log).space, "xyzzyswordfish"); got != 0 {
-		t.Error("the index finds it")
-	}
-	if got := indexHolds(t, j, l.(*log).space, "harmless7"); got != 1 {
-		t.Errorf("the index finds the rest %d times", got)
-	}
-	must(t, j.Close())
-	for _, suffix := range []string{"", "-search"} {
+// lookAtOldState has somebody read the journal as it is now until done is called.
+func lookAtOldState(t *testing.T, j *Journal) (done func()) {
+	t.Helper()
+	r, err := j.openReader()
+	must(t, err)
+	must(t, r.conn.Exec(`BEGIN; SELECT count(*) FROM envelopes`))
+	return r.close
+}
+
+func wordIn(t *testing.T, path, word string) bool {
+	t.Helper()
+	for _, suffix := range []string{"", "-wal", "-search", "-search-wal"} {
 		b, err := os.ReadFile(path + suffix)
 		must(t, err)
-		if bytes.Contains(b, []byte("swordfish")) {
-			t.Errorf("it is in %s", suffix)
+		if bytes.Contains(b, []byte(word)) {
+			return true
 		}
 	}
+	return false
 }
 
 // A redaction while others append, search and redact the same.

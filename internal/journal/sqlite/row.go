@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -34,6 +35,20 @@ const (
 // insert writes a record that has its place. before is the seq of the last
 // envelope before a note.
 func insert(stmt *sqlite3.Stmt, space int64, r *journal.Record, before uint64) error {
+	if err := bind(stmt, space, r, before); err != nil {
+		return err
+	}
+	return stmt.Exec()
+}
+
+func bind(stmt *sqlite3.Stmt, space int64, r *journal.Record, before uint64) (err error) {
+	// Where SQLite's memory does not take a copy of a parameter, the binding
+	// panics, before SQLite itself has heard of anything.
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("a record of %d bytes: %v", len(r.Body), fault)
+		}
+	}()
 	n, place := r.Seq, r.Index
 	if r.Type != journal.Admitted {
 		n, place = r.Index, before
@@ -67,10 +82,7 @@ func insert(stmt *sqlite3.Stmt, space int64, r *journal.Record, before uint64) e
 	b.text(r.Context)
 	b.text(r.Parent)
 	b.blob(r.Body)
-	if b.err != nil {
-		return b.err
-	}
-	return stmt.Exec()
+	return b.err
 }
 
 // binder binds one parameter after the other and keeps the first error.

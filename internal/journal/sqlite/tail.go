@@ -64,6 +64,9 @@ func (t *tail) drop(through journal.Head) {
 // append puts a record behind the log's end, within a transaction. Where it
 // refuses one, nothing was written of it and the error is a [*refusal].
 func (w *writer) append(s *space, t *tail, r *journal.Record) error {
+	if err := r.Fits(); err != nil {
+		return &refusal{err}
+	}
 	stmt := w.envelope
 	if r.Type != journal.Admitted {
 		stmt = w.note
