@@ -238,13 +238,15 @@ func openFile(ctx context.Context, path, space string) (*fileRecord, error) {
 	if err != nil {
 		return nil, errors.Join(err, j.Close())
 	}
-	if space == "" {
-		space = defaultSpace
-		if len(spaces) == 1 {
-			space = spaces[0]
-		}
+	if space == "" && len(spaces) == 1 {
+		space = spaces[0]
 	}
-	if !slices.Contains(spaces, space) {
+	switch {
+	case space == "": // what was not asked for would pass for checked
+		err := parley.Errorf(parley.InvalidArgument, "the journal %s has %s", path, plural(len(spaces), "space", "spaces")).
+			WithHint("name one with --space or PARLEY_SPACE: %s", strings.Join(spaces, ", "))
+		return nil, errors.Join(err, j.Close())
+	case !slices.Contains(spaces, space):
 		err := parley.Errorf(parley.NotFound, "the journal %s has no space %s", path, space).
 			WithHint("it has: %s", strings.Join(spaces, ", "))
 		return nil, errors.Join(err, j.Close())

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -20,6 +21,9 @@ const (
 // the form in which "parley send" takes them, or a method with its params.
 func (r *renderer) call(e *parley.Envelope) string {
 	k := parley.SplitKind(e.Kind)
+	if isRedacted(e.Payload) {
+		return strings.TrimSpace(clean(cmp.Or(k.Subject, k.Method))) + " " + r.paint.dim("[redacted]")
+	}
 	c, err := parley.ReadCall(k, e.Payload)
 	if err != nil {
 		// A lazy space lets lies through; show both sides.

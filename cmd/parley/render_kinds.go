@@ -107,6 +107,9 @@ func (r *renderer) response(l *line, e *parley.Envelope) {
 	}
 	o := readOutcome(e.Payload)
 	said := cleanLines(o.text)
+	if isRedacted(e.Payload) {
+		said = []string{r.paint.dim("[redacted]")}
+	}
 	if !r.full {
 		said = firstLines(said)
 	}
@@ -189,10 +192,9 @@ func (r *renderer) other(l *line, e *parley.Envelope) {
 	}
 }
 
-// isRedacted reports whether a payload is what redaction leaves.
-func isRedacted(payload jsontext.Value) bool {
-	return string(parley.Member(payload, "redacted")) == "true"
-}
+// isRedacted reports whether a payload is what redaction leaves, and nothing
+// else: a call must not hide behind it.
+func isRedacted(payload jsontext.Value) bool { return string(payload) == `{"redacted":true}` }
 
 // reasons are the named members, after a dash each.
 func (r *renderer) reasons(payload jsontext.Value, names ...string) string {
