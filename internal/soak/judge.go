@@ -12,7 +12,7 @@ import (
 // So much is allowed, and no more.
 const (
 	remembered  = 1 << 16 // envelopes of a space whose ids are known
-	perEnvelope = 256     // bytes of heap for each
+	perEnvelope = 512     // bytes of heap for each, with its place in a checkpoint that is being made
 	retained    = 8 << 20 // bytes of frames of a space
 )
 
@@ -94,7 +94,7 @@ func (r *Report) rising() (faults []string) {
 // what there is, at least some bytes.
 const riseShare = 0.05
 
-var riseBase = [watched]float64{resident: 24 << 20, live: 8 << 20}
+var riseBase = [watched]float64{resident: 48 << 20, live: 8 << 20}
 
 // rise is by how much a figure grew in the last half, by a fitted line.
 func (r *Report) rise(f figure) float64 {
