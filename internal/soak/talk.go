@@ -125,7 +125,10 @@ func (c *crew) receive(ctx context.Context, room *client.Room, stay, each time.D
 	for e, err := range room.Envelopes(staying) {
 		if gap, ok := errors.AsType[*client.Gap](err); ok {
 			c.tally.did("told of a gap")
-			seq = gap.After.Seq
+			if seq = gap.After.Seq; gap.Next.Seq < seq {
+				c.tally.fault("%s: somebody who had %v was welcomed at %v", c.space, gap.After, gap.Next)
+				seq = 0
+			}
 			continue
 		}
 		if err != nil {
