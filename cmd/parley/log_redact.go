@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,10 +46,16 @@ received already keep what they have.`,
 
 func redact(ctx context.Context, t *terminal, g *gatewayRecord, name, reason string) error {
 	wire, err := named(ctx, g, name)
+	if e, ok := errors.AsType[*parley.Error](err); ok && e.Code == parley.NotFound {
+		return e.WithHint("write the whole id, or the seq: parley log --full shows both")
+	}
 	if err != nil {
 		return err
 	}
 	id := idOf(wire)
+	if isRedacted(parley.Member(wire, "payload")) {
+		return parley.Errorf(parley.InvalidArgument, "#%d is redacted already", seqOf(wire))
+	}
 	payload := members{{"id", quote(id)}}.say("reason", reason)
 	order := &parley.Envelope{ID: client.NewID(), Kind: parley.KindRedact, Payload: payload.object()}
 	receipt, err := g.post(ctx, "/envelopes", order.AppendBody(nil))
