@@ -129,7 +129,7 @@ func NewRefusal(ts time.Time, from, id, kind string, f Refusal, salt [16]byte) *
 // MaxCheckpoint is how long the body of a checkpoint may be, or of any other
 // record, in bytes. Appending a longer one makes its log fail, so whoever makes
 // it looks first.
-const MaxCheckpoint = 64 << 20
+const MaxCheckpoint = 32 << 20
 
 // Fits says why the record is too large to be appended, or returns nil. Only
 // journals call it.

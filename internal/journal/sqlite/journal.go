@@ -119,7 +119,7 @@ func (j *Journal) insertSpace(name string) error {
 // error. A task that was handed over runs even if ctx ends before.
 func (j *Journal) onWriter(ctx context.Context, task func() error) error {
 	done := make(chan error, 1)
-	if !j.queue.push(item{task: func() { done <- task() }}) {
+	if !j.queue.push(item{task: func() { done <- guarded(task) }}) {
 		return journal.Closed()
 	}
 	select {

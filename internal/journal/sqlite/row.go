@@ -1,7 +1,8 @@
 package sqlite
 
 import (
-	"fmt"
+	"errors"
+	"runtime"
 	"strings"
 	"time"
 
@@ -35,20 +36,6 @@ const (
 // insert writes a record that has its place. before is the seq of the last
 // envelope before a note.
 func insert(stmt *sqlite3.Stmt, space int64, r *journal.Record, before uint64) error {
-	if err := bind(stmt, space, r, before); err != nil {
-		return err
-	}
-	return stmt.Exec()
-}
-
-func bind(stmt *sqlite3.Stmt, space int64, r *journal.Record, before uint64) (err error) {
-	// Where SQLite's memory does not take a copy of a parameter, the binding
-	// panics, before SQLite itself has heard of anything.
-	defer func() {
-		if fault := recover(); fault != nil {
-			err = fmt.Errorf("a record of %d bytes: %v", len(r.Body), fault)
-		}
-	}()
 	n, place := r.Seq, r.Index
 	if r.Type != journal.Admitted {
 		n, place = r.Index, before
@@ -82,7 +69,34 @@ func bind(stmt *sqlite3.Stmt, space int64, r *journal.Record, before uint64) (er
 	b.text(r.Context)
 	b.text(r.Parent)
 	b.blob(r.Body)
-	return b.err
+	if b.err != nil {
+		return b.err
+	}
+	err := stmt.Exec()
+	if len(r.Body) > largeBody {
+		err = errors.Join(err, stmt.ClearBindings()) // or SQLite keeps it until the next
+	}
+	return err
+}
+
+// largeBody is one that SQLite's memory, which is bounded, does not hold many of.
+const largeBody = 1 << 20
+
+// guarded runs what uses SQLite, which panics where its memory is used up, and
+// makes an error of that.
+func guarded(f func() error) (err error) {
+	defer func() {
+		switch fault := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(fault)
+		case error:
+			err = fault
+		default:
+			panic(fault)
+		}
+	}()
+	return f()
 }
 
 // binder binds one parameter after the other and keeps the first error.

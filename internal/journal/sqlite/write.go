@@ -106,9 +106,9 @@ func (j *Journal) appendAll(items []item) {
 	if len(logs) == 0 {
 		return
 	}
-	err := j.insertAll(logs)
+	err := guarded(func() error { return j.insertAll(logs) })
 	if err == nil {
-		if err = j.writer.commit.Exec(); err != nil && j.committed(logs) {
+		if err = guarded(j.writer.commit.Exec); err != nil && j.committed(logs) {
 			err = nil
 		}
 	}
@@ -117,6 +117,7 @@ func (j *Journal) appendAll(items []item) {
 		_ = j.writer.conn.Exec(`ROLLBACK`)
 	}
 	if err != nil {
+		j.writer.reset()
 		j.writer.overwrite(j.opts.Sync)
 	}
 	for _, l := range logs {
@@ -193,6 +194,14 @@ func (j *Journal) committed(logs []*log) bool {
 		return false
 	}
 	return string(stmt.ColumnRawBlob(0)) == string(r.Hash[:])
+}
+
+// reset makes the statements usable again. What it returns is how they failed.
+func (w *writer) reset() {
+	for _, stmt := range []*sqlite3.Stmt{w.begin, w.commit, w.envelope, w.note} {
+		_ = guarded(stmt.Reset)
+		_ = guarded(stmt.ClearBindings)
+	}
 }
 
 // overwrite makes sure that a transaction that failed does not come back. Where
