@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -41,7 +42,7 @@ type Copied struct {
 // until it ends the -wal file grows with what they write. The copy is a journal
 // of its own: whichever way it is put back, a gateway begins new epochs with it.
 func Backup(ctx context.Context, from, to string, verify bool, opts CopyOptions) (*Copied, error) {
-	if err := checkAbsent(to); err != nil {
+	if err := checkCopy(to); err != nil {
 		return nil, err
 	}
 	j, err := Open(ctx, Options{Path: from, ReadOnly: true, Readers: 1})
@@ -64,11 +65,43 @@ func Backup(ctx context.Context, from, to string, verify bool, opts CopyOptions)
 	return copied, d.publish()
 }
 
+// besideJournal are the ends of names that a journal gives files beside it, the
+// longest first.
+var besideJournal = []string{"-search-wal", "-search-shm", "-search", "-journal", "-lock", "-wal", "-shm"}
+
+// checkCopy refuses what cannot be the name of a copy.
+func checkCopy(path string) error {
+	if path == "" {
+		return parley.Errorf(parley.InvalidArgument, "the copy has no path").WithHint("name the file to write")
+	}
+	if err := cmp.Or(checkName(path), checkAbsent(path)); err != nil {
+		return err
+	}
+	for _, end := range besideJournal {
+		if of, ok := strings.CutSuffix(path, end); ok && present(of) {
+			return parley.Errorf(parley.InvalidArgument, "%s is a name that belongs to the journal %s", path, of).
+				WithHint("name another file")
+		}
+	}
+	for _, end := range []string{"-wal", "-journal"} { // SQLite would read it into the copy
+		if present(path + end) {
+			return exists(path + end)
+		}
+	}
+	return nil
+}
+
+// checkName refuses a name that leaves no room for those of the files beside it.
+func checkName(path string) error {
+	if _, err := os.Lstat(path + besideJournal[0]); errors.Is(err, syscall.ENAMETOOLONG) {
+		return parley.Errorf(parley.InvalidArgument, "the name %.40s… is too long", filepath.Base(path)).
+			WithHint("leave %d bytes for what stands at the ends of the names beside it", len(besideJournal[0]))
+	}
+	return nil
+}
+
 // checkAbsent finds early that there is a file already, or no folder.
 func checkAbsent(path string) error {
-	if path == "" {
-		return parley.Errorf(parley.InvalidArgument, "the copy has no path")
-	}
 	info, err := os.Lstat(path)
 	switch {
 	case err == nil && info.IsDir():
@@ -91,15 +124,22 @@ type draft struct {
 	to   string
 	path string
 	file *os.File // to bring it to the disk
+
+	folder *os.File // held, so that nobody removes the draft; may be nil
 }
 
 func newDraft(to string, opts CopyOptions) (*draft, error) {
-	f, err := os.CreateTemp(filepath.Dir(to), ".parley-*.partial") // mode 0600
+	folder, err := holdFolder(filepath.Dir(to))
 	if err != nil {
 		return nil, copyError(to, err)
 	}
+	f, err := os.CreateTemp(filepath.Dir(to), ".parley-*.partial") // mode 0600
+	if err != nil {
+		_ = folder.Close()
+		return nil, copyError(to, err)
+	}
 	opts.vfs = cmp.Or(opts.vfs, systemDisk())
-	return &draft{opts: opts, to: to, path: f.Name(), file: f}, nil
+	return &draft{opts: opts, to: to, path: f.Name(), file: f, folder: folder}, nil
 }
 
 // discard removes what was not published.
@@ -108,6 +148,7 @@ func (d *draft) discard() {
 	for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
 		_ = os.Remove(d.path + suffix)
 	}
+	_ = d.folder.Close()
 }
 
 // fill copies a journal and makes the copy one of its own.
@@ -281,7 +322,10 @@ func copyError(to string, err error) error {
 			WithHint("make room, or name a file on another disk; nothing was left behind")
 	case errors.Is(err, fs.ErrNotExist):
 		return parley.Errorf(parley.Unavailable, "the folder %s does not exist", folder).WithHint("make it, or name another one")
-	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+	case errors.Is(err, syscall.EROFS):
+		return parley.Errorf(parley.Unavailable, "the folder %s is on a file system that cannot be written", folder).
+			WithHint("name another folder, or let the file system be written")
+	case errors.Is(err, fs.ErrPermission):
 		return parley.Errorf(parley.Unavailable, "no permission to write in the folder %s", folder).
 			WithHint("let the user who runs this write there, or name another folder")
 	}

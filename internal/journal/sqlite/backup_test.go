@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -189,6 +190,9 @@ func TestBackupRefuses(t *testing.T) {
 		{"no folder", path, "absent/b.db", parley.Unavailable, "does not exist", nil},
 		{"no journal", "absent.db", "b.db", parley.NotFound, "there is no journal", nil},
 		{"a damaged journal", damaged, "b.db", parley.Unavailable, "damaged", nil},
+		{"the log of a journal", path, "there.db-wal", parley.InvalidArgument, "belongs to the journal", nil},
+		{"the log of an index", path, "there.db-search-shm", parley.InvalidArgument, "belongs to the journal", nil},
+		{"a long name", path, strings.Repeat("b", 250), parley.InvalidArgument, "too long", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -226,6 +230,28 @@ func TestBackupInterrupted(t *testing.T) {
 		t.Errorf("on its way: %v", err)
 	}
 	alone(t, dir)
+}
+
+// What a killed backup left is removed by the next one in its folder, and what one
+// that runs is making is not.
+func TestBackupAfterKill(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("nobody can tell here whether a draft is in use")
+	}
+	path := filled(t, 5)
+	dir := t.TempDir()
+	for _, name := range []string{".parley-17.partial", ".parley-17.partial-journal", ".parley-mine.partial", "parley-17.partial"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte("left"), 0o600))
+	}
+	d, err := newDraft(filepath.Join(dir, "b.db"), CopyOptions{})
+	must(t, err)
+	_, err = Backup(t.Context(), path, filepath.Join(dir, "c.db"), true, CopyOptions{})
+	must(t, err)
+	if !present(d.path) {
+		t.Error("what another backup was making is gone")
+	}
+	d.discard()
+	alone(t, dir, ".parley-mine.partial", "c.db", "parley-17.partial")
 }
 
 // However many writes the disk takes before it is full, there is a whole copy or

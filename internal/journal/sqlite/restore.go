@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/ncruces/go-sqlite3"
 
@@ -39,10 +41,10 @@ type Restored struct {
 // touched. Each space begins a new epoch, since there may have been more than
 // the copy knows, and no position is used twice (section 9 of the contract).
 func Restore(ctx context.Context, from, to string, opts RestoreOptions) (*Restored, error) {
-	if err := checkPath(Options{Path: to}); err != nil {
+	if err := cmp.Or(checkName(to), checkPath(Options{Path: to})); err != nil {
 		return nil, err
 	}
-	source, err := Open(ctx, Options{Path: from, ReadOnly: true, Readers: 1})
+	source, err := openBackup(ctx, from)
 	if err != nil {
 		return nil, err
 	}
@@ -51,40 +53,78 @@ func Restore(ctx context.Context, from, to string, opts RestoreOptions) (*Restor
 	if path, err := filepath.EvalSymlinks(to); err == nil {
 		target.path = path
 	}
-	if err := target.lockToReplace(source); err != nil {
-		return nil, err
-	}
 	defer target.closeAll()
-	if !opts.Force {
-		if err := target.checkPlace(); err != nil {
-			return nil, err
-		}
+	restored, err := target.replaceBy(ctx, source, opts)
+	return restored, asBackup(from, err)
+}
+
+// openBackup opens what a journal is to be restored from.
+func openBackup(ctx context.Context, path string) (*Journal, error) {
+	const hint = "name a file that parley journal backup wrote"
+	info, err := os.Stat(path)
+	switch {
+	case path == "":
+		return nil, parley.Errorf(parley.InvalidArgument, "the backup has no path").WithHint(hint)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, parley.Errorf(parley.NotFound, "there is no backup %s", path).WithHint(hint)
+	case err != nil:
+		return nil, asBackup(path, openError(path, err))
+	case info.IsDir():
+		return nil, parley.Errorf(parley.Unavailable, "the backup %s is a folder", path).WithHint(hint)
+	case !info.Mode().IsRegular():
+		return nil, parley.Errorf(parley.Unavailable, "the backup %s is not a file", path).WithHint(hint)
+	case info.Size() == 0:
+		return nil, parley.Errorf(parley.Unavailable, "the backup %s is empty", path).WithHint(hint)
 	}
-	return target.replaceBy(ctx, source, opts)
+	j, err := Open(ctx, Options{Path: path, ReadOnly: true, Readers: 1})
+	return j, asBackup(path, err)
+}
+
+// asBackup calls a backup what it is in an error that takes it for the journal in
+// use; what is wrong with either is the same.
+func asBackup(path string, err error) error {
+	e, ok := errors.AsType[*parley.Error](err)
+	if !ok {
+		return err
+	}
+	message, of := strings.CutPrefix(e.Message, path+" is not a journal of Parley")
+	if !of {
+		message = strings.Replace(e.Message, "the journal "+path, "the backup "+path, 1)
+	} else {
+		message = path + " is not a backup of a journal" + message
+	}
+	if message == e.Message {
+		return err
+	}
+	return parley.Errorf(e.Code, "%s", message).WithHint("name another backup, or let the user who runs this read it")
 }
 
 // lockToReplace keeps gateways out until the journal is closed.
-func (j *Journal) lockToReplace(by *Journal) error {
-	a, errA := os.Stat(j.path)
-	if b, errB := os.Stat(by.path); errA == nil && errB == nil && os.SameFile(a, b) {
-		return parley.Errorf(parley.InvalidArgument, "%s is the journal itself", by.opts.Path).WithHint("name a backup of it")
-	}
+func (j *Journal) lockToReplace() error {
 	err := j.lock()
 	if errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
 		return parley.Errorf(parley.Unavailable, "a gateway is writing the journal %s", j.opts.Path).
 			WithHint("stop it first")
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return copyError(j.path, err)
+	case err != nil:
 		return openError(j.opts.Path, err)
 	}
 	return nil
 }
 
-// checkPlace refuses a place that is taken. What a -wal file without its journal
-// holds would be read into any journal that is put beside it.
-func (j *Journal) checkPlace() error {
+// checkPlace refuses the journal itself, and without force a place that is taken.
+// What a -wal file without its journal holds would be read into any journal that
+// is put beside it.
+func (j *Journal) checkPlace(by *Journal, force bool) error {
+	a, errA := os.Stat(j.path)
+	if b, errB := os.Stat(by.path); errA == nil && errB == nil && os.SameFile(a, b) {
+		return parley.Errorf(parley.InvalidArgument, "%s is the journal itself", by.opts.Path).WithHint("name a backup of it")
+	}
 	for _, suffix := range []string{"", "-wal"} {
-		if _, err := os.Lstat(j.path + suffix); !errors.Is(err, fs.ErrNotExist) {
+		if !force && present(j.path+suffix) {
 			return parley.Errorf(parley.InvalidArgument, "there is a journal %s already", j.opts.Path).
 				WithHint("with --force it is moved away, and kept beside it")
 		}
@@ -92,8 +132,20 @@ func (j *Journal) checkPlace() error {
 	return nil
 }
 
+// replaceBy makes the copy, and puts it in place. A lock on what was never a
+// journal would leave its file behind where the copy cannot be made, so it is
+// taken once there is one; and before, where a gateway may be running.
 func (j *Journal) replaceBy(ctx context.Context, source *Journal, opts RestoreOptions) (*Restored, error) {
 	kept, err := source.bySpace(ctx, opts.Kept)
+	if err != nil {
+		return nil, err
+	}
+	if present(j.path + "-lock") {
+		err = j.lockToReplace()
+	}
+	if err == nil {
+		err = j.checkPlace(source, opts.Force)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +163,14 @@ func (j *Journal) replaceBy(ctx context.Context, source *Journal, opts RestoreOp
 	}
 	if err := d.begin(); err != nil {
 		return nil, copyError(j.path, err)
+	}
+	if j.locked == nil {
+		if err = j.lockToReplace(); err == nil {
+			err = j.checkPlace(source, opts.Force)
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
 	moved, err := j.moveAway()
 	if err != nil {

@@ -122,7 +122,11 @@ func TestRestoreRefuses(t *testing.T) {
 			code: parley.InvalidArgument, message: "there is a journal"},
 		{name: "no folder", prepare: func(t *testing.T, path string) { must(t, os.Remove(filepath.Dir(path))) },
 			code: parley.Unavailable, message: "folder of the journal"},
-		{name: "no backup", from: "absent.db", code: parley.NotFound, message: "there is no journal absent.db"},
+		{name: "no backup", from: "absent.db", code: parley.NotFound, message: "there is no backup absent.db"},
+		{name: "a backup without a name", from: "-", code: parley.InvalidArgument, message: "the backup has no path"},
+		{name: "a backup that is a text", from: "restore.go", code: parley.Unavailable, message: "restore.go is not a backup"},
+		{name: "a backup that is a folder", from: ".", code: parley.Unavailable, message: "the backup . is a folder"},
+		{name: "a backup that is a device", from: os.DevNull, code: parley.Unavailable, message: "is not a file"},
 		{name: "itself", prepare: func(t *testing.T, path string) { must(t, os.Symlink(backup, path)) },
 			opts: RestoreOptions{Force: true}, code: parley.InvalidArgument, message: "is the journal itself"},
 		{name: "heads of another space", opts: RestoreOptions{Kept: map[string][]journal.Head{"absent": {heads["demo"]}}},
@@ -142,6 +146,9 @@ func TestRestoreRefuses(t *testing.T) {
 			if c.from == "" {
 				c.from = backup
 			}
+			if c.from == "-" {
+				c.from = ""
+			}
 			before, _ := os.ReadFile(path)
 			_, err := Restore(t.Context(), c.from, path, c.opts)
 			if c.code != "" {
@@ -154,6 +161,9 @@ func TestRestoreRefuses(t *testing.T) {
 			}
 			if left, _ := filepath.Glob(filepath.Join(dir, ".parley*")); len(left) > 0 {
 				t.Errorf("left behind: %q", left)
+			}
+			if c.name != "a gateway" && present(path+"-lock") {
+				t.Error("a lock was left behind")
 			}
 		})
 	}
