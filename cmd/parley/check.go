@@ -58,11 +58,15 @@ func warnServers(t *terminal, path string, c *config.Config) {
 // loadConfig is config.Load with a word for whoever has no such file.
 func loadConfig(path string) (*config.Config, error) {
 	c, err := config.Load(path)
+	return c, orNoConfig(path, err)
+}
+
+func orNoConfig(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, parley.Errorf(parley.NotFound, "there is no %s", path).
+		return parley.Errorf(parley.NotFound, "there is no %s", path).
 			WithHint("name the file, or run parley up without one for a demo space")
 	}
-	return c, err
+	return err
 }
 
 func (t *terminal) printSummary(path string, c *config.Config) error {

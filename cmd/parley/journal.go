@@ -35,7 +35,8 @@ func (f *journalFlags) add(flags *pflag.FlagSet) {
 	flags.StringVarP(&f.config, "config", "c", "", "the configuration `FILE` that names the journal (else "+configName+", else the demo's)")
 }
 
-// path is the journal that a gateway would have that is started here.
+// path is the journal that a gateway would have that is started here. The rest of
+// its configuration is not looked at: the secrets there are the gateway's.
 func (f *journalFlags) path() (string, error) {
 	if f.journal != "" && f.config != "" {
 		return "", usagef("--journal and --config are two ways to name a journal").hint("write one of them")
@@ -50,11 +51,8 @@ func (f *journalFlags) path() (string, error) {
 		}
 		path = configName
 	}
-	c, err := loadConfig(path)
-	if err != nil {
-		return "", err
-	}
-	return c.Journal.Path, nil
+	j, err := config.LoadJournal(path)
+	return j.Path, orNoConfig(path, err)
 }
 
 // progress says how far a copy is, to whoever looks.

@@ -60,5 +60,8 @@ func (t *terminal) printBackup(from, to string, verified bool, copied *sqlite.Co
 	}
 	t.say("backed up %s to %s: %s, %s; keep the heads elsewhere", from, to,
 		plural(len(copied.Spaces), "space", "spaces"), mebibytes(copied.Bytes))
+	for _, a := range copied.Spaces {
+		t.say("later: parley log verify --journal %s --space %s --head %s", shellWord(clean(to)), shellWord(clean(a.Space)), a.Head)
+	}
 	return nil
 }

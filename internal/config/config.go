@@ -155,16 +155,44 @@ type Env struct {
 // folder. The error is an [*Error]; where there is no such file,
 // errors.Is(err, fs.ErrNotExist) holds.
 func Load(path string) (*Config, error) {
+	r, data, err := open(path)
+	if err != nil {
+		return nil, err
+	}
+	return r.parse(data)
+}
+
+// LoadJournal reads what the configuration at path says of the journal, and
+// nothing else: no secret that it refers to has to be there. Errors are those of
+// [Load].
+func LoadJournal(path string) (Journal, error) {
+	r, data, err := open(path)
+	if err != nil {
+		return Journal{}, err
+	}
+	doc, problems := parseDocument(data)
+	r.problems = append(r.problems, problems...)
+	var j Journal
+	if doc != nil {
+		j = r.journal(r.keys(value{node: doc}, topKeys)["journal"])
+	}
+	if len(r.problems) > 0 {
+		return Journal{}, &Error{Name: r.name, Problems: tidy(r.problems)}
+	}
+	return j, nil
+}
+
+// open reads the file at path.
+func open(path string) (*reader, []byte, error) {
 	data, mode, err := readFile(path, MaxBytes)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, nil, unreadable(path, err)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, nil, unreadable(path, err)
 	}
-	r := &reader{name: path, env: Env{Dir: filepath.Dir(abs)}, shared: othersCanRead(mode)}
-	return r.parse(data)
+	return &reader{name: path, env: Env{Dir: filepath.Dir(abs)}, shared: othersCanRead(mode)}, data, nil
 }
 
 // Parse reads a configuration from memory. The name stands in front of every

@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -419,4 +421,32 @@ func ExampleSorted() {
 	// Output:
 	// attic strict
 	// kitchen strict
+}
+
+// What concerns the journal is read where the secrets of the gateway are not.
+func TestLoadJournal(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "parley.yaml")
+	write := func(text string) {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("journal: {path: data/log.db, sync: full}\nspaces: {demo: {participants: {ann: {token: \"${env:SURELY_NOT_SET_ANYWHERE}\"}}}}\n")
+	if _, err := Load(path); err == nil {
+		t.Error("the secret is there")
+	}
+	j, err := LoadJournal(path)
+	if err != nil || j.Path != filepath.Join(dir, "data", "log.db") || j.Sync != SyncFull {
+		t.Errorf("the journal is %+v (%v)", j, err)
+	}
+	for _, wrong := range []string{"journal: {path: ''}", "journal: [", "journals: {path: log.db}", "journal: {sync: odd}"} {
+		write(wrong)
+		if j, err := LoadJournal(path); err == nil {
+			t.Errorf("%s is read as %+v", wrong, j)
+		}
+	}
+	if _, err := LoadJournal(filepath.Join(dir, "absent.yaml")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %v", err)
+	}
 }
