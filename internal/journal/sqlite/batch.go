@@ -139,6 +139,10 @@ func (b *batch) advance(l *leg) error {
 	return exec(b.conn, `REPLACE INTO places VALUES (?, ?, ?)`, l.space.id, int64(l.indexed), int64(l.forgotten))
 }
 
+// yieldEvery is after how many envelopes others go first: often enough for them
+// where there is one processor, and so that the index keeps up where all are busy.
+const yieldEvery = 64
+
 // room is how many envelopes the batch still takes.
 func (b *batch) room() uint64 { return uint64(max(indexMost-b.n, 0)) }
 
@@ -162,7 +166,9 @@ func (b *batch) each(s *space, from, to uint64, into *sqlite3.Stmt) (n uint64, e
 		if err := b.change(into, stmt.ColumnInt64(0), &r); err != nil {
 			return n, err
 		}
-		runtime.Gosched() // whoever commits or delivers goes first, also where there is one processor
+		if n%yieldEvery == 0 {
+			runtime.Gosched() // whoever commits or delivers need not wait for all of it
+		}
 	}
 	b.n += int(n)
 	return n, unread(stmt.Err())

@@ -31,7 +31,7 @@ func envelope(n int) *journal.Record {
 
 // countingSink counts, and lets senders wait for their own record.
 type countingSink struct {
-	b    *testing.B
+	b    testing.TB
 	n    atomic.Int64
 	want int64
 	done chan struct{}
@@ -50,7 +50,7 @@ func (s *countingSink) Durable(records []*journal.Record) {
 
 func (s *countingSink) Failed(_ []*journal.Record, err error) { s.b.Error(err) }
 
-func openBench(b *testing.B, opts Options) (*Journal, journal.Log, *countingSink) {
+func openBench(b testing.TB, opts Options) (*Journal, journal.Log, *countingSink) {
 	b.Helper()
 	opts.Path = filepath.Join(b.TempDir(), "parley.db")
 	j, err := Open(b.Context(), opts)

@@ -53,10 +53,11 @@ CREATE VIRTUAL TABLE words USING fts5 (
 
 // index feeds the search index, a little behind the writer.
 type index struct {
-	j      *Journal
-	reader *reader
-	signal chan struct{}
-	quit   chan struct{} // closed when the journal closes
+	j        *Journal
+	reader   *reader
+	signal   chan struct{}
+	quit     chan struct{} // closed when the journal closes
+	stopOnce sync.Once
 
 	// Owned by run, once it runs.
 	conn    *sqlite3.Conn
@@ -108,7 +109,7 @@ func (x *index) wake() {
 	}
 }
 
-func (x *index) stop() { close(x.quit) }
+func (x *index) stop() { x.stopOnce.Do(func() { close(x.quit) }) }
 
 func (x *index) stopping() bool {
 	select {

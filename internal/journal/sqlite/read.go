@@ -147,6 +147,7 @@ type scan struct {
 	indexed uint64 // how far the index had got
 	parts   []part // that are still to be read
 	begun   bool   // a page has been read
+	began   uint64 // the floor at that time
 }
 
 // part is a run of places, bounds excluded, that is read through the index or
@@ -232,7 +233,9 @@ func (sc *scan) page(ctx context.Context) ([]*journal.Record, error) {
 	if err := r.snapshot(p.read); err != nil {
 		return p.records, readError(ctx, err)
 	}
-	sc.begun = true
+	if !sc.begun {
+		sc.begun, sc.began = true, p.lowest()
+	}
 	if p.end {
 		sc.parts = sc.parts[1:]
 	}
@@ -280,19 +283,24 @@ func (p *page) read() (err error) {
 
 // rise moves the part above the floor.
 func (p *page) rise() error {
-	floor := p.floor.Seq
-	if p.chain {
-		floor = p.floor.Index
-	}
+	floor := p.lowest()
 	if p.part.after >= floor {
 		return nil
 	}
-	if p.begun && !p.newest {
+	if p.begun && !p.newest && floor > p.began {
 		return journal.Overtaken()
 	}
 	p.part.after = floor
 	p.end = p.part.after >= p.part.before-1
 	return nil
+}
+
+// lowest is the place that the floor has in the order of the scan.
+func (p *page) lowest() uint64 {
+	if p.chain {
+		return p.floor.Index
+	}
+	return p.floor.Seq
 }
 
 func (p *page) full() bool {
