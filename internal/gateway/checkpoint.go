@@ -30,9 +30,6 @@ type saver struct {
 	waiting []func(error)
 }
 
-// maxCheckpoint is more than any state takes that keeps to its bounds.
-const maxCheckpoint = 48 << 20
-
 // place is where a state stands: behind which envelope, and which record.
 type place struct{ seq, index uint64 }
 
@@ -53,10 +50,11 @@ func (r *room) save(then func(error)) {
 	// To write it out takes long, and the space goes on meanwhile.
 	r.helpers.Go(func() {
 		snapshot, err := state.Snapshot().JSON()
-		if len(snapshot) > maxCheckpoint {
-			err = parley.Errorf(parley.LimitReached, "the state takes %d bytes, more than a checkpoint's %d", len(snapshot), maxCheckpoint)
+		body := appendCheckpoint(nil, at.index, snapshot)
+		if len(body) > journal.MaxCheckpoint {
+			err = parley.Errorf(parley.LimitReached, "the state takes %d bytes, more than a checkpoint's %d", len(body), journal.MaxCheckpoint)
 		}
-		rec := journal.NewCheckpoint(now, appendCheckpoint(nil, at.index, snapshot), salt)
+		rec := journal.NewCheckpoint(now, body, salt)
 		r.later(func() {
 			if err == nil && (r.down || r.heals != heals) {
 				err = unavailable() // what it holds may not have happened

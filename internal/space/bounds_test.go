@@ -50,7 +50,7 @@ func TestStateHasASize(t *testing.T) {
 		t.Errorf("open requests take %d bytes", b.size)
 	}
 	data, err := p.state.Copy().Snapshot().JSON()
-	if err != nil || len(data) > 48<<20 {
+	if err != nil || len(data) > 24<<20 {
 		t.Errorf("a snapshot takes %d bytes: %v", len(data), err)
 	}
 }

@@ -71,11 +71,11 @@ func (p *proposal) size() int {
 // Bounds of what proposals take, besides the limit on their number: the state
 // has to fit into a checkpoint.
 const (
-	maxOpenBytes     = 16 << 20 // of all that are open
-	maxOpenBytesFrom = 1 << 20  // of one proposer
-	maxAddressees    = 1 << 10  // of To; beyond, those who do not take part are left out
-	endedSize        = 1 << 13  // how many of the ended are remembered
-	roundsSize       = 1 << 12  // how many of the fulfilled, for further rounds
+	maxOpenBytes     = 8 << 20 // of all that are open
+	maxOpenBytesFrom = 1 << 20 // of one proposer
+	maxAddressees    = 1 << 10 // of To; beyond, those who do not take part are left out
+	endedSize        = 1 << 13 // how many of the ended are remembered
+	roundsSize       = 1 << 12 // how many of the fulfilled, for further rounds
 )
 
 // proposalBook holds the open proposals, and the newest ended ones.

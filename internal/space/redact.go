@@ -8,18 +8,6 @@ import (
 	"github.com/parleyhq/parley"
 )
 
-// Redactable reports whether what an envelope said may be taken off the record
-// (section 9). What rights are made of stays, and so does what the gateway
-// said: without it nobody could tell who was allowed what.
-func Redactable(effective parley.Kind) bool {
-	for _, prefix := range [...]string{"capability/", "space/", "system/"} {
-		if strings.HasPrefix(effective.Type, prefix) {
-			return false
-		}
-	}
-	return true
-}
-
 // Redaction is an order to redact: the envelopes with that id which stand before
 // it. What comes later may have the same id.
 type Redaction struct {

@@ -26,8 +26,8 @@ const openPerSender = 4_096
 
 // Bounds of what they take, besides: the state has to fit into a checkpoint.
 const (
-	maxRequestBytes     = 16 << 20 // of all
-	maxRequestBytesFrom = 1 << 20  // of one sender
+	maxRequestBytes     = 8 << 20 // of all
+	maxRequestBytesFrom = 1 << 20 // of one sender
 )
 
 // size is what a request takes, about, in bytes.
