@@ -89,22 +89,29 @@ func (c *conn) breakOff() {
 // finish says how the connection ends, and gives the other side a while to say
 // so too.
 func (c *conn) finish() {
+	if !c.farewell() {
+		_ = c.sock.Close() // it may be closed already
+		return
+	}
+	_ = c.sock.SetReadDeadline(time.Now().Add(closeWithin)) // fails only where it is closed
+}
+
+// farewell sends what is left and the close frame. It reports false where the
+// other side is to say nothing more, or could make nothing of it: what follows
+// on a frame that was cut is taken for the rest of that frame.
+func (c *conn) farewell() bool {
+	defer c.survive("close")
 	c.room.frames.leave(c.cur)
 	c.ending.Store(true)
 	c.mu.Lock()
 	how := c.closing
 	broken := c.broken
 	c.mu.Unlock()
-	if how == nil || how.silent() || broken {
-		_ = c.sock.Close() // it may be closed already
-		return
+	if how == nil || how.silent() || broken || c.torn {
+		return false
 	}
 	c.deadline(closeWithin)
-	if !c.put(appendCloseFrame(c.leftover(), how.code, how.reason), 0) || how.answer {
-		_ = c.sock.Close()
-		return
-	}
-	_ = c.sock.SetReadDeadline(time.Now().Add(closeWithin)) // fails only where it is closed
+	return c.put(appendCloseFrame(c.leftover(), how.code, how.reason), 0) && !how.answer
 }
 
 // leftover is the answers that a writer that failed has not sent.

@@ -34,6 +34,7 @@ type conn struct {
 	second int64  // when parks were counted, in ticks
 	parks  int    // in that second
 	busy   bool   // it parked often in the second before
+	torn   bool   // a write failed, perhaps within a frame: nothing may follow
 
 	gap bool // owned by the space: the position that it had is not kept
 

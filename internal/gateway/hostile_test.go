@@ -266,7 +266,7 @@ func TestFragments(t *testing.T) {
 }
 
 // raw is a connection that was upgraded, and nothing else.
-func (h *harness) raw(id string) net.Conn {
+func (h *harness) raw(id string, query ...string) net.Conn {
 	h.t.Helper()
 	dial := (&net.Dialer{}).DialContext
 	if t := h.client.Transport.(*http.Transport); t.DialContext != nil {
@@ -277,7 +277,7 @@ func (h *harness) raw(id string) net.Conn {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { nc.Close() })
-	fmt.Fprintf(nc, "GET /ws?topic=demo HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer token-%s\r\n\r\n", id)
+	fmt.Fprintf(nc, "GET /ws?%s HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nAuthorization: Bearer token-%s\r\n\r\n", strings.Join(append(query, "topic=demo"), "&"), id)
 	var answer [16]byte
 	if _, err := io.ReadFull(nc, answer[:]); err != nil || string(answer[9:12]) != "101" {
 		h.t.Fatalf("%s, %v", answer[:], err)

@@ -124,6 +124,15 @@ func (c *conn) heed(op byte, payload []byte) error {
 // too. The writer sees to it that this does not take long.
 func (c *conn) end() {
 	c.close(closing{})
+	c.drain()
+	<-c.done
+	_ = c.sock.Close() // the writer may have closed it
+	c.in.release()
+}
+
+// drain reads until nothing more comes.
+func (c *conn) drain() {
+	defer c.survive("reader")
 	for err := error(nil); err == nil && !c.gone && !c.garbled; {
 		if err = c.in.skip(); err == nil {
 			_, err = c.in.next()
@@ -136,9 +145,6 @@ func (c *conn) end() {
 		c.in.release()
 		err = c.in.wait()
 	}
-	<-c.done
-	_ = c.sock.Close() // the writer may have closed it
-	c.in.release()
 }
 
 // readUpTo reads all of r, but at most n bytes.

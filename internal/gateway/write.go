@@ -252,6 +252,7 @@ func (c *conn) endTurn() {
 // put writes whole frames, with one system call where the connection is live
 // and its socket has room for them, and reports whether that worked.
 func (c *conn) put(frames []byte, delivered int) bool {
+	c.torn = true // until all is written, also where that panics
 	c.writing.Store(true)
 	err := c.putAll(frames)
 	c.writing.Store(false)
@@ -259,6 +260,7 @@ func (c *conn) put(frames []byte, delivered int) bool {
 		c.close(closing{})
 		return false
 	}
+	c.torn = false
 	if delivered > 0 {
 		c.room.metrics.deliver(delivered, len(frames))
 	}
