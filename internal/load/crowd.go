@@ -61,7 +61,8 @@ func (d Crowd) Run(ctx context.Context) (*CrowdResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := live.measure(c); err != nil {
+	quiet, err := live.measure(c)
+	if err != nil {
 		return nil, err
 	}
 	from := c.from(live.PID)
@@ -79,7 +80,7 @@ func (d Crowd) Run(ctx context.Context) (*CrowdResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.result(n, all, lost), nil
+	return d.result(n, all, lost), refusedAll(quiet, all)
 }
 
 // await waits until everybody has what they want.

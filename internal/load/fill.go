@@ -24,11 +24,13 @@ func Fill(ctx context.Context, t Target, n int) error {
 	defer context.AfterFunc(ctx, func() { feed.Conn.Close() })()
 	answered := 0
 	walk := newWalker(&feed.Stream, answerBuffer, func(answer []byte) error {
-		answered++
-		if feed.Check == nil {
-			return nil
+		if feed.Check != nil {
+			if err := feed.Check(answer); err != nil {
+				return err
+			}
 		}
-		return feed.Check(answer)
+		answered++
+		return nil
 	})
 	var buf []byte
 	for sent := 0; answered < n; {

@@ -171,25 +171,35 @@ type template struct {
 // newTemplate makes an envelope that has Target.Size bytes where it is
 // delivered, with all that the gateway adds.
 func newTemplate(t Target) (*template, error) {
-	id := rand.Text()[:8] + "-"
-	stamp := strings.Repeat("0", stampSize)
-	compose := func(fill int) string {
-		text := strings.Repeat("x", fill)
-		if t.Work == WorkCall {
-			return fmt.Sprintf(`{"id":"%s%s","to":["%s"],"kind":"mcp/request:tools/call:echo","payload":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}}`,
-				id, stamp, t.To, text)
-		}
-		return fmt.Sprintf(`{"id":"%s%s","kind":"chat","payload":{"text":"%s"}}`, id, stamp, text)
-	}
-	const added = len(`"seq":1000000,"protocol":"mcpx/v0.1","ts":"2026-01-01T00:00:00.000Z","from":"p10",`)
-	least := len(compose(0)) + added
+	id := rand.Text()[:idSize-1] + "-"
+	least := SmallestSize(t)
 	if t.Size < least {
 		return nil, parley.Errorf(parley.InvalidArgument, "an envelope of %d bytes is too small", t.Size).
 			WithHint("it has %d at least", least)
 	}
-	envelope := compose(t.Size - least)
+	envelope := compose(t, id, t.Size-least)
 	frame := append(appendClientHeader(nil, wsText, len(envelope)), envelope...)
 	return &template{frame: frame, stamp: bytes.Index(frame, []byte(id)) + len(id)}, nil
+}
+
+// SmallestSize is the least that a target's Size can be.
+func SmallestSize(t Target) int {
+	const added = len(`"seq":1000000,"protocol":"mcpx/v0.1","ts":"2026-01-01T00:00:00.000Z","from":"p10",`)
+	return len(compose(t, strings.Repeat("-", idSize), 0)) + added
+}
+
+// idSize is what stands before the stamp in an envelope's id.
+const idSize = 9
+
+// compose writes an envelope, with so many bytes of text.
+func compose(t Target, id string, fill int) string {
+	stamp := strings.Repeat("0", stampSize)
+	text := strings.Repeat("x", fill)
+	if t.Work == WorkCall {
+		return fmt.Sprintf(`{"id":"%s%s","to":["%s"],"kind":"mcp/request:tools/call:echo","payload":{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"text":"%s"}}}}`,
+			id, stamp, t.To, text)
+	}
+	return fmt.Sprintf(`{"id":"%s%s","kind":"chat","payload":{"text":"%s"}}`, id, stamp, text)
 }
 
 func (e *template) append(dst []byte, stamp int64) []byte {

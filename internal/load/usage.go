@@ -36,9 +36,10 @@ func (m meter) usage() (u Usage) {
 	return u
 }
 
-// perMillion is the CPU seconds for a million of n.
+// perMillion is the CPU seconds for a million of n. CPU time is counted in ticks,
+// and where there was none, it was less than can be told.
 func (u Usage) perMillion(n uint64) *float64 {
-	if u.CPUSeconds == nil || n == 0 {
+	if u.CPUSeconds == nil || *u.CPUSeconds == 0 || n == 0 {
 		return nil
 	}
 	v := *u.CPUSeconds / float64(n) * 1e6
