@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"time"
 
@@ -86,19 +87,22 @@ func (b *benchFlags) add(cmd *cobra.Command) {
 }
 
 // check refuses flags that make no sense together.
-func (b *benchFlags) check() error {
+func (b *benchFlags) check(need benchNeed) error {
 	if _, err := sqlite.ParseSync(b.sync); err != nil {
 		return usagef("--sync cannot be %.40q", b.sync).hint("write full, normal or off")
 	}
 	switch {
-	case b.duration <= 0 || b.warmup < 0:
-		return usagef("--duration and --warmup are times").hint("write --duration 5s")
 	case b.url == "" && (len(b.tokenFiles) > 0 || b.pid != 0 || b.space != ""):
 		return usagef("--token-file, --pid and --space go with --against")
 	case b.url != "" && b.profile != "":
-		return usagef("--profile is for a gateway of the bench's own")
+		return usagef("--profile is for a gateway of the bench's own").hint("leave out --against, or --profile")
+	case b.pid < 0:
+		return usagef("--pid cannot be %d", b.pid).hint("write the number of the gateway's process")
 	}
-	return nil
+	return cmp.Or(
+		checkTime("duration", b.duration, time.Millisecond), checkTime("warmup", b.warmup, 0),
+		b.checkSize(need), checkProfile(b.profile),
+	)
 }
 
 // benchWorker is how the program starts itself as a worker.

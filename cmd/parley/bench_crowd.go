@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -16,6 +17,7 @@ import (
 // benchCrowd says how many come at once while others talk.
 type benchCrowd struct {
 	benchFlags
+	who                string // the flag of joiners
 	joiners, history   int
 	receivers, senders int
 	rate               float64
@@ -58,6 +60,7 @@ and meanwhile. With --against the gateway is not started anew.`,
 
 func (b *benchCrowd) addCrowd(cmd *cobra.Command, name string, joiners int, usage string) {
 	b.add(cmd)
+	b.who = name
 	f := cmd.Flags()
 	f.IntVar(&b.joiners, name, joiners, usage)
 	f.IntVar(&b.history, "history", 1000, "envelopes that each of them gets")
@@ -67,20 +70,20 @@ func (b *benchCrowd) addCrowd(cmd *cobra.Command, name string, joiners int, usag
 }
 
 func (b *benchCrowd) check() error {
-	if b.joiners < 1 || b.history < 1 || b.receivers < 1 || b.senders < 1 || b.rate <= 0 {
-		return usagef("there have to be some who join, a history, and live traffic at a rate")
-	}
-	return nil
+	return cmp.Or(
+		between(b.who, b.joiners, 1, mostBenched), between("history", b.history, 1, mostBenched),
+		between("receivers", b.receivers, 1, mostBenched), between("senders", b.senders, 1, mostBenched),
+		checkRate(b.rate, false),
+	)
 }
 
 func (b *benchCrowd) open(ctx context.Context, t *terminal) (*benchSite, error) {
 	if err := b.check(); err != nil {
 		return nil, err
 	}
-	if err := allowFiles(b.joiners + b.receivers + b.senders); err != nil {
-		return nil, err
-	}
-	return b.benchFlags.open(ctx, t, benchNeed{participants: min(b.joiners, mostParticipants), history: b.history})
+	return b.benchFlags.open(ctx, t, benchNeed{
+		participants: min(b.joiners, mostParticipants), connections: b.joiners + b.receivers + b.senders, history: b.history,
+	})
 }
 
 func (b *benchCrowd) join(ctx context.Context, t *terminal) error {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -70,21 +71,26 @@ ratio.`,
 	return cmd
 }
 
-func (b *benchExchange) check() error {
-	if b.senders < 1 || b.window < 1 || b.batch < 1 && b.bare {
-		return usagef("there have to be somebody who sends, a window and a batch")
-	}
+// check refuses flags that make no sense; who is the flag of senders.
+func (b *benchExchange) check(who string, most int) error {
 	if b.bare && b.url != "" {
-		return usagef("--bare reads the journal of a gateway of the bench's own")
+		return usagef("--bare reads the journal of a gateway of the bench's own").hint("leave out --against, or --bare")
 	}
-	return nil
+	err := cmp.Or(between(who, b.senders, 1, most), between("window", b.window, 1, mostBenched))
+	if b.bare {
+		err = cmp.Or(err, between("batch", b.batch, 1, mostBenched))
+	}
+	return err
 }
 
 func (b *benchExchange) call(ctx context.Context, t *terminal) error {
-	if err := b.check(); err != nil {
+	if err := b.check("callers", mostConfigured); err != nil {
 		return err
 	}
-	s, err := b.open(ctx, t, benchNeed{participants: b.senders, echo: true})
+	if !parley.ValidParticipantID(b.to) {
+		return usagef("--to cannot be %.80q", b.to).hint("write the id of a participant, as %s", benchEcho)
+	}
+	s, err := b.open(ctx, t, benchNeed{participants: b.senders, connections: b.senders, echo: true, to: b.to})
 	if err != nil {
 		return err
 	}
@@ -99,10 +105,10 @@ func (b *benchExchange) call(ctx context.Context, t *terminal) error {
 }
 
 func (b *benchExchange) append(ctx context.Context, t *terminal) error {
-	if err := b.check(); err != nil {
+	if err := b.check("senders", mostBenched); err != nil {
 		return err
 	}
-	s, err := b.open(ctx, t, benchNeed{participants: min(b.senders, mostParticipants)})
+	s, err := b.open(ctx, t, benchNeed{participants: min(b.senders, mostParticipants), connections: b.senders})
 	if err != nil {
 		return err
 	}

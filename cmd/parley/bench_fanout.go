@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -47,17 +48,18 @@ at that rate, whatever becomes of it.`,
 }
 
 func (b *benchFanout) check() error {
-	if b.receivers < 1 || b.senders < 1 || b.workers < 1 || b.window < 1 || b.rate < 0 {
-		return usagef("there have to be receivers, senders, workers and a window")
-	}
-	return nil
+	return cmp.Or(
+		between("receivers", b.receivers, 1, mostBenched), between("senders", b.senders, 1, mostBenched),
+		between("workers", b.workers, 1, mostWorkers), between("window", b.window, 1, mostBenched),
+		checkRate(b.rate, true), checkQuery(b.query),
+	)
 }
 
 func (b *benchFanout) run(ctx context.Context, t *terminal) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	s, err := b.open(ctx, t, benchNeed{participants: min(b.receivers, mostParticipants)})
+	s, err := b.open(ctx, t, benchNeed{participants: min(b.receivers, mostParticipants), connections: b.receivers + b.senders})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -35,13 +36,15 @@ than before. They are looked at once --duration has passed.`,
 }
 
 func (b *benchIdle) run(ctx context.Context, t *terminal) error {
-	if b.connections < 1 || b.participants < 1 {
-		return usagef("there have to be connections and participants")
-	}
-	if err := allowFiles(b.connections); err != nil {
+	err := cmp.Or(between("connections", b.connections, 1, mostBenched), between("participants", b.participants, 1, mostConfigured))
+	if err != nil {
 		return err
 	}
-	s, err := b.open(ctx, t, benchNeed{participants: b.participants})
+	if _, known := load.MemoryOf(b.pid); b.url != "" && !known {
+		return usagef("the memory of the gateway's process is not known").
+			hint("say with --pid which process it is, on Linux and on this machine")
+	}
+	s, err := b.open(ctx, t, benchNeed{participants: b.participants, connections: b.connections})
 	if err != nil {
 		return err
 	}

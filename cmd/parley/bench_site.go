@@ -17,7 +17,9 @@ import (
 // benchNeed says what a gateway has to have for a bench.
 type benchNeed struct {
 	participants int
-	echo         bool // an MCP server with the tool echo
+	connections  int    // that one process has open
+	echo         bool   // an MCP server with the tool echo
+	to           string // whom calls are addressed to
 	history      int
 }
 
@@ -35,7 +37,10 @@ type benchSite struct {
 
 // open finds or starts the gateway.
 func (b *benchFlags) open(ctx context.Context, t *terminal, need benchNeed) (*benchSite, error) {
-	if err := b.check(); err != nil {
+	if err := b.check(need); err != nil {
+		return nil, err
+	}
+	if err := allowFiles(need.connections); err != nil {
 		return nil, err
 	}
 	s := &benchSite{flags: b, t: t, progress: &benchProgress{t: t}}

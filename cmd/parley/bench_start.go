@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -56,8 +57,8 @@ func (b *benchStart) run(ctx context.Context, t *terminal) error {
 	if b.url != "" {
 		return usagef("start needs a gateway of its own")
 	}
-	if b.records < 1 || b.times < 1 {
-		return usagef("there have to be --records and --times")
+	if err := cmp.Or(between("records", b.records, 1, mostRecords), between("times", b.times, 1, mostStarts)); err != nil {
+		return err
 	}
 	s, err := b.prepare(t)
 	if err != nil {
@@ -83,7 +84,7 @@ func (b *benchStart) run(ctx context.Context, t *terminal) error {
 
 // prepare is a site whose gateway does not run yet.
 func (b *benchStart) prepare(t *terminal) (*benchSite, error) {
-	if err := b.check(); err != nil {
+	if err := b.check(benchNeed{}); err != nil {
 		return nil, err
 	}
 	s := &benchSite{flags: &b.benchFlags, t: t, progress: &benchProgress{t: t}}
