@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,7 +106,8 @@ func (c *conn) queue(a answer) {
 }
 
 // welcome queues a system/welcome that speaks of the space at seq. The first
-// one goes before anything else, later ones keep their place in the order.
+// one goes before anything else, later ones keep their place in the order. Of
+// those only the newest waits: it says all that the ones before it would.
 func (c *conn) welcome(w *space.Welcome, seq uint64) {
 	a := answer{welcome: w, after: seq}
 	c.mu.Lock()
@@ -115,12 +117,23 @@ func (c *conn) welcome(w *space.Welcome, seq uint64) {
 		a.after = 0
 		c.private = append([]answer{a}, c.private...)
 		c.waiting += a.size()
+	} else {
+		c.outdate()
 	}
 	c.mu.Unlock()
 	if !first {
 		c.queue(a)
 	}
 	c.cur.rouse()
+}
+
+// outdate drops the later welcome that waits, since a newer one comes.
+func (c *conn) outdate() {
+	i := slices.IndexFunc(c.private, func(a answer) bool { return a.welcome != nil && a.after > 0 })
+	if i >= 0 {
+		c.waiting -= c.private[i].size()
+		c.private = slices.Delete(c.private, i, i+1)
+	}
 }
 
 func (c *conn) isWelcomed() bool {

@@ -145,13 +145,17 @@ func (c *conn) pending() (answers []answer, stop uint64, end bool) {
 	return nil, stop, end
 }
 
-// due takes out the answers whose place in the order has come.
+// due takes out the answers whose place in the order has come, so many as are
+// written at once.
 func (c *conn) due() (answers []answer) {
 	if len(c.private) == 0 {
 		return nil
 	}
-	n, sent := 0, c.sent()
-	for n < len(c.private) && (c.private[n].after == 0 || c.private[n].after < sent) {
+	n, bytes, sent := 0, 0, c.sent()
+	for n < len(c.private) && bytes < pieceBytes && (c.private[n].after == 0 || c.private[n].after < sent) {
+		if bytes += c.private[n].size(); c.private[n].welcome != nil {
+			bytes = pieceBytes // it may be longer than that
+		}
 		c.waiting -= c.private[n].size()
 		n++
 	}
