@@ -63,6 +63,9 @@ func (a *announcer) listening() {
 	for name, s := range config.Sorted(h.plan.config.Spaces) {
 		lines = append(lines, fmt.Sprintf("  space %s: %s, %s", p.name(name),
 			plural(len(s.Participants), "participant", "participants"), plural(len(s.MCPServers), "MCP server", "MCP servers")))
+		if bounds := s.Retention.String(); bounds != "" {
+			lines = append(lines, "    retention drops for good what is "+bounds)
+		}
 	}
 	lines = append(lines, "Listen with "+p.good(program()+" tail"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
 	a.tell(event{Event: "listening", URL: h.url}, lines...)

@@ -76,6 +76,9 @@ func (t *terminal) printSummary(path string, c *config.Config) error {
 	fmt.Fprintf(t.out, "%s is good: listens on %s, journal %s (sync: %s)\n", path, c.Listen, c.Journal.Path, c.Journal.Sync)
 	for name, s := range config.Sorted(c.Spaces) {
 		fmt.Fprintf(t.out, "  space %s, %s\n", name, s.Enforcement)
+		if bounds := s.Retention.String(); bounds != "" {
+			fmt.Fprintf(t.out, "    retention drops for good what is %s\n", bounds)
+		}
 		for id, p := range config.Sorted(s.Participants) {
 			fmt.Fprintf(t.out, "    %s: %d capabilities, %s\n", id, len(p.Capabilities), tokens(len(p.TokenHashes)))
 		}

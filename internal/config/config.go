@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/parleyhq/parley"
@@ -65,6 +66,18 @@ type Space struct {
 type Retention struct {
 	Age   time.Duration
 	Bytes int
+}
+
+// String says what is dropped; "" is nothing.
+func (r Retention) String() string {
+	var dropped []string
+	if r.Age > 0 {
+		dropped = append(dropped, "older than "+durationText(r.Age))
+	}
+	if r.Bytes > 0 {
+		dropped = append(dropped, "beyond the newest "+sizeText(r.Bytes))
+	}
+	return strings.Join(dropped, ", or ")
 }
 
 // Enforcement says whether the gateway reads payloads (section 3).

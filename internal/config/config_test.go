@@ -450,3 +450,19 @@ func TestLoadJournal(t *testing.T) {
 		t.Errorf("without a file: %v", err)
 	}
 }
+
+func TestRetentionSaysWhatItDrops(t *testing.T) {
+	for _, c := range []struct {
+		Retention
+		want string
+	}{
+		{Retention{}, ""},
+		{Retention{Age: 720 * time.Hour}, "older than 720h"},
+		{Retention{Bytes: 1 << 40}, "beyond the newest 1TiB"},
+		{Retention{Age: 70 * time.Second, Bytes: 1500 << 20}, "older than 1m10s, or beyond the newest 1500MiB"},
+	} {
+		if got := c.String(); got != c.want {
+			t.Errorf("%+v drops what is %q, want %q", c.Retention, got, c.want)
+		}
+	}
+}

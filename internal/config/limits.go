@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,8 @@ const (
 	kib  = 1 << 10
 	mib  = 1 << 20
 	gib  = 1 << 30
+	tib  = 1 << 40
+	pib  = 1 << 50
 	many = 1_000_000 // more of anything than one gateway can hold
 
 	minDuration = 10 * time.Millisecond
@@ -46,10 +49,10 @@ func (r *reader) limits(v value) space.Limits {
 	r.count(m["open_contexts"], &l.OpenContexts, 1, many)
 	r.size(m["context_metadata_bytes"], &l.ContextMetadataBytes, 1, mib)
 	r.count(m["open_proposals"], &l.OpenProposals, 1, many)
-	r.duration(m["proposal_ttl"], &l.ProposalTTL, 365*day)
-	r.duration(m["context_idle"], &l.ContextIdle, 365*day)
-	r.duration(m["approval_wait"], &l.ApprovalWait, time.Hour)
-	r.duration(m["call_timeout"], &l.CallTimeout, day)
+	r.duration(m["proposal_ttl"], &l.ProposalTTL, minDuration, 365*day)
+	r.duration(m["context_idle"], &l.ContextIdle, minDuration, 365*day)
+	r.duration(m["approval_wait"], &l.ApprovalWait, minDuration, time.Hour)
+	r.duration(m["call_timeout"], &l.CallTimeout, minDuration, day)
 	if l.LagBytes < l.EnvelopeBytes {
 		at := m["lag_bytes"]
 		if !at.written() {
@@ -115,7 +118,7 @@ func (r *reader) size(v value, into *int, least, most int) {
 // parseSize reads 65536, 65536B, 64KiB and 64 KiB. What is too large for an
 // int is the largest, and out of any bounds.
 func parseSize(s string) (int, bool) {
-	digits := strings.TrimRight(s, "KMGiB")
+	digits := strings.TrimRight(s, "KMGTPiB")
 	factor := 1
 	switch s[len(digits):] {
 	case "", "B":
@@ -125,6 +128,10 @@ func parseSize(s string) (int, bool) {
 		factor = mib
 	case "GiB":
 		factor = gib
+	case "TiB":
+		factor = tib
+	case "PiB":
+		factor = pib
 	default:
 		return 0, false
 	}
@@ -138,12 +145,15 @@ func parseSize(s string) (int, bool) {
 	return max(n, -1) * factor, true
 }
 
-func (r *reader) duration(v value, into *time.Duration, most time.Duration) {
+func (r *reader) duration(v value, into *time.Duration, least, most time.Duration) {
 	text, ok := r.text(v)
 	if !ok {
 		return
 	}
 	d, err := time.ParseDuration(text)
+	if err != nil && isDuration.MatchString(text) {
+		d, err = math.MaxInt64, nil // so long that it cannot be held
+	}
 	if err != nil || text == "0" {
 		hint := "write a number with ms, s, m or h, as 90s or 1h30m"
 		if strings.HasSuffix(text, "d") {
@@ -152,12 +162,15 @@ func (r *reader) duration(v value, into *time.Duration, most time.Duration) {
 		r.fail(v, hint, "%s is not a duration", v.title())
 		return
 	}
-	if d < minDuration || d > most {
-		r.fail(v, "", "%s is out of bounds: it can be %s to %s", v.title(), durationText(minDuration), durationText(most))
+	if d < least || d > most {
+		r.fail(v, "", "%s is out of bounds: it can be %s to %s", v.title(), durationText(least), durationText(most))
 		return
 	}
 	*into = d
 }
+
+// isDuration is what [time.ParseDuration] reads, however long that is.
+var isDuration = regexp.MustCompile(`^\+?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`)
 
 func isRange(err error) bool {
 	n, ok := err.(*strconv.NumError)
@@ -175,6 +188,10 @@ func countText(n int) string {
 
 func sizeText(n int) string {
 	switch {
+	case n%pib == 0:
+		return strconv.Itoa(n/pib) + "PiB"
+	case n%tib == 0:
+		return strconv.Itoa(n/tib) + "TiB"
 	case n%gib == 0:
 		return strconv.Itoa(n/gib) + "GiB"
 	case n%mib == 0:

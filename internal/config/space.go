@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parleyhq/parley"
 )
@@ -157,13 +158,16 @@ func (r *reader) space(v value) *Space {
 	return s
 }
 
-// retention reads how much of the record is kept. Less than this would keep
-// nothing that anybody could look at.
+// minAge is how often retention looks. Less would keep nothing that anybody could
+// look at.
+const minAge = time.Minute
+
+// retention reads how much of the record is kept.
 func (r *reader) retention(v value) Retention {
 	var keep Retention
 	m := r.keys(v, retentionKeys)
-	r.duration(m["age"], &keep.Age, 100*365*day)
-	r.size(m["size"], &keep.Bytes, 64*kib, 1<<50)
+	r.duration(m["age"], &keep.Age, minAge, 100*365*day)
+	r.size(m["size"], &keep.Bytes, 64*kib, pib)
 	return keep
 }
 
