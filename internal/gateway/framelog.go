@@ -184,9 +184,9 @@ func (s span) cut(bytes int) (part, rest span) {
 	return part, span{start: end, buf: s.buf[end-s.start:], frames: s.frames[n:]}
 }
 
-// all reports whether the filter, nil for none, lets every frame through.
+// all reports whether the filter lets every frame through.
 func (s span) all(f *space.Filter) bool {
-	return f == nil || !slices.ContainsFunc(s.frames, func(one frame) bool { return !f.Match(&one.header) })
+	return !slices.ContainsFunc(s.frames, func(one frame) bool { return !f.Match(&one.header) })
 }
 
 // gather appends the frames that the filter lets through, and says how many.
@@ -204,12 +204,17 @@ func (s span) gather(dst []byte, f *space.Filter) ([]byte, int) {
 }
 
 // back finds where the newest n frames before seq begin that the filter, nil
-// for none, lets through. It looks only at what is held: with fewer than n it
-// returns first.
-func (l *frameLog) back(seq uint64, n int, f *space.Filter) (start uint64, found int) {
+// for none, lets through. It looks only at what is held, and at no more than
+// most of these; more reports that there are others before start.
+func (l *frameLog) back(seq uint64, n, most int, f *space.Filter) (start uint64, found int, more bool) {
 	first, next := l.bounds()
 	start = min(seq, next)
-	for start > first && found < n {
+	if f == nil {
+		found = int(min(uint64(min(n, most)), start-min(start, first)))
+		start -= uint64(found)
+		return start, found, start > first
+	}
+	for start > first && found < n && most > 0 {
 		l.mu.Lock()
 		if first = l.first(); start <= first {
 			l.mu.Unlock()
@@ -218,14 +223,15 @@ func (l *frameLog) back(seq uint64, n int, f *space.Filter) (start uint64, found
 		s := l.find(start - 1)
 		frames := s.frames[:start-s.first]
 		l.mu.Unlock()
-		for i := len(frames) - 1; i >= 0 && found < n; i-- {
+		for i := len(frames) - 1; i >= 0 && found < n && most > 0; i-- {
 			start--
-			if f == nil || f.Match(&frames[i].header) {
+			most--
+			if f.Match(&frames[i].header) {
 				found++
 			}
 		}
 	}
-	return start, found
+	return start, found, start > first
 }
 
 // everything is an upTo without a bound.

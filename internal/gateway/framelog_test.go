@@ -267,9 +267,35 @@ func TestBack(t *testing.T) {
 		{11, 3, nil, 8, 3}, {11, 10, nil, 1, 10}, {11, 20, nil, 1, 10}, {6, 2, nil, 4, 2},
 		{11, 2, chats, 7, 2}, {11, 6, chats, 1, 5}, {11, 0, nil, 11, 0},
 	} {
-		start, found := l.back(tc.end, tc.n, tc.f)
+		start, found, _ := l.back(tc.end, tc.n, 100, tc.f)
 		if start != uint64(tc.start) || found != tc.found {
 			t.Errorf("back(%d, %d): %d, %d, want %d, %d", tc.end, tc.n, start, found, tc.start, tc.found)
+		}
+	}
+}
+
+// A search that is taken up where it stopped finds what one in one go does.
+func TestBackInPieces(t *testing.T) {
+	l := newFrameLog(1, 1<<20)
+	body := []byte("{" + strings.Repeat(" ", 998) + "}")
+	for i := range 100 { // over several segments
+		kind := parley.SplitKind([]string{"chat", "note", "note"}[i%3])
+		l.publish([]entry{{space.Header{Seq: uint64(i) + 1, From: "ann", Kind: kind, Effective: kind}, body}})
+	}
+	chats := space.NewFilter("bob", space.Settings{Kinds: parley.Capabilities{parley.MustCapability("chat")}})
+	for n := range 40 {
+		want, found, _ := l.back(101, n, 1_000, chats)
+		start, left, more := uint64(101), n, true
+		for more && left > 0 {
+			at := start
+			var some int
+			if start, some, more = l.back(start, left, 7, chats); at-start > 7 {
+				t.Fatalf("looked at %d", at-start)
+			}
+			left -= some
+		}
+		if start != want || n-left != found {
+			t.Errorf("%d: from %d, %d, in one go from %d, %d", n, start, n-left, want, found)
 		}
 	}
 }

@@ -24,25 +24,56 @@ func (c *conn) begin() bool {
 	return true
 }
 
+// How far a filter is held against what came before, and in which pieces: one
+// that takes long for each frame takes a millisecond or two for a piece.
+const (
+	lookBack   = 16 << 10 // frames in memory
+	lookAtOnce = 512
+)
+
 // historyStart is where the newest n envelopes before end begin that the
-// connection receives. Beyond what is in memory the journal is asked, within
-// reason: for what is rarely received there may be fewer.
+// connection receives. Beyond what is in memory the journal is asked. Both
+// within reason: for what is rarely received there may be fewer.
 func (c *conn) historyStart(end uint64, n int) (uint64, error) {
-	start, found := c.room.frames.back(end, n, c.cur.filter)
-	if found == n || start <= 1 {
-		return start, nil
+	start, left, err := c.searchMemory(end, n)
+	if err != nil || left == 0 || start <= 1 || end-start >= lookBack && c.cur.filter != nil {
+		return start, err
 	}
-	left := n - found
+	return c.searchJournal(start, left)
+}
+
+// searchMemory is where the newest n begin among what is in memory, and how
+// many are left to be found before that. Who has a filter looks piece by piece,
+// in turn with others.
+func (c *conn) searchMemory(end uint64, n int) (start uint64, left int, err error) {
+	if c.cur.filter == nil {
+		start, found, _ := c.room.frames.back(end, n, n, nil)
+		return start, n - found, nil
+	}
+	start, left = end, n
+	for more := true; more && left > 0 && end-start < lookBack; c.endTurn() {
+		if err := c.takeTurn(); err != nil {
+			return 0, 0, err
+		}
+		var found int
+		start, found, more = c.room.frames.back(start, left, lookAtOnce, c.cur.filter)
+		left -= found
+	}
+	return start, left, nil
+}
+
+// searchJournal is where the newest envelopes begin that are before start, so
+// many as are left to be found.
+func (c *conn) searchJournal(start uint64, left int) (uint64, error) {
 	q := journal.Query{Before: start, Newest: true, Limit: left}
 	if c.cur.filter != nil {
 		q.Limit = max(left, 4*c.room.limits.History)
 	}
-	ctx := c.room.g.ctx
-	release, err := c.room.g.turns.acquire(ctx, c.id)
-	if err != nil {
+	if err := c.takeTurn(); err != nil {
 		return 0, err
 	}
-	defer release()
+	defer c.endTurn()
+	ctx := c.room.g.ctx
 	for rec, err := range c.room.record.Read(ctx, q) {
 		if err != nil {
 			return 0, err

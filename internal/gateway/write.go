@@ -205,7 +205,7 @@ func (c *conn) sent() uint64 {
 
 // putSpan writes a run of frames, less what the filter keeps away.
 func (c *conn) putSpan(s span) bool {
-	if s.all(c.cur.filter) {
+	if c.cur.filter == nil || c.live && s.all(c.cur.filter) {
 		return c.put(s.buf, len(s.frames))
 	}
 	for len(s.frames) > 0 {
@@ -218,7 +218,8 @@ func (c *conn) putSpan(s span) bool {
 }
 
 // putFiltered copies frames together, when it is the connection's turn: a
-// thousand who wait with their copies would take a thousand times the memory.
+// thousand who wait with their copies would take a thousand times the memory,
+// and a thousand who match would take all processors.
 func (c *conn) putFiltered(s span) bool {
 	if !c.live && c.takeTurn() != nil {
 		return false
@@ -228,6 +229,9 @@ func (c *conn) putFiltered(s span) bool {
 	matched := 0
 	*buf, matched = s.gather((*buf)[:0], c.cur.filter)
 	c.room.metrics.skipped.Add(float64(len(s.frames) - matched))
+	if matched == len(s.frames) {
+		return c.put(s.buf, matched)
+	}
 	return c.put(*buf, matched)
 }
 
