@@ -48,14 +48,16 @@ type conn struct {
 
 	// Owned by the sweeper.
 	pinged  int64  // when
+	seen    uint64 // bytes that had been taken then
 	lagging bool   // lagged at its last round
 	stuck   int64  // since when fewer than slowest bytes were taken; 0 for not
-	taken   uint64 // bytes that had been taken then
+	was     uint64 // bytes that had been taken then
 
 	mu       sync.Mutex
 	private  []answer
 	waiting  int    // bytes in private
-	control  []byte // pings and pongs to be sent before anything else
+	pinging  []byte // our ping, to be sent before anything else
+	ponging  []byte // the answer to the newest ping, likewise
 	welcomed bool   // the first welcome is in private
 	seq      uint64 // where the space stood at the first welcome
 	closing  *closing
@@ -176,12 +178,12 @@ func (c *conn) count(n *int) bool {
 }
 
 // ping queues a ping of ours.
-func (c *conn) ping() { c.sendControl(appendFrameHeader(nil, opPing, 0)) }
+func (c *conn) ping() { c.sendControl(&c.pinging, appendFrameHeader(nil, opPing, 0)) }
 
 // pong queues the answer to a ping. Of several that wait only the newest is
 // answered, as RFC 6455 allows.
 func (c *conn) pong(payload []byte) {
-	c.sendControl(append(appendFrameHeader(nil, opPong, len(payload)), payload...))
+	c.sendControl(&c.ponging, append(appendFrameHeader(nil, opPong, len(payload)), payload...))
 	c.mu.Lock()
 	flooding := c.count(&c.pings)
 	c.mu.Unlock()
@@ -190,9 +192,9 @@ func (c *conn) pong(payload []byte) {
 	}
 }
 
-func (c *conn) sendControl(frame []byte) {
+func (c *conn) sendControl(slot *[]byte, frame []byte) {
 	c.mu.Lock()
-	c.control = frame
+	*slot = frame
 	c.mu.Unlock()
 	c.cur.rouse()
 }

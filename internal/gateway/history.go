@@ -95,8 +95,8 @@ func (c *conn) catchUp(stop uint64) bool {
 		return false
 	}
 	defer c.endTurn()
-	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
+	buf := scratch.get()
+	defer scratch.put(buf)
 	chunk, err := c.readChunk((*buf)[:0], stop)
 	*buf = chunk.frames
 	switch {

@@ -53,8 +53,8 @@ const (
 
 // readText reads the message that has begun.
 func (c *conn) readText() bool {
-	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
+	buf := incoming.get()
+	defer incoming.put(buf)
 	limit := c.room.limits.EnvelopeBytes
 	var err error
 	*buf, err = readUpTo(&c.in, (*buf)[:0], min(largeBytes, limit+1))
@@ -147,11 +147,12 @@ func (c *conn) drain() {
 	}
 }
 
-// readUpTo reads all of r, but at most n bytes.
+// readUpTo reads all of r, but at most n bytes, for more than which dst does not
+// grow.
 func readUpTo(r io.Reader, dst []byte, n int) ([]byte, error) {
 	for len(dst) < n {
 		if len(dst) == cap(dst) {
-			dst = append(dst, make([]byte, max(1024, len(dst)))...)[:len(dst)]
+			dst = append(make([]byte, 0, min(max(1024, 2*len(dst)), n)), dst...)
 		}
 		m, err := r.Read(dst[len(dst):min(cap(dst), n)])
 		dst = dst[:len(dst)+m]

@@ -50,12 +50,12 @@ func (c *conn) inspect(now int64) {
 		c.close(closing{code: statusTooSlow, reason: "nothing is read: resume"})
 	case arriving > 0 && now-arriving >= arriveWithin:
 		c.close(closing{code: statusTooSlow, reason: "a message does not come to its end: resume"})
-	case now-c.heard.Load() >= silentFor:
+	case now-c.heard.Load() >= silentFor && !c.takes():
 		c.close(closing{code: statusGoingAway, reason: "no sign of life"})
 	case c.lags():
 		c.close(closing{code: statusTooSlow, reason: "too far behind: resume"})
 	case now-c.pinged >= pingEvery:
-		c.pinged = now
+		c.pinged, c.seen = now, c.taken()
 		c.ping()
 	}
 }
@@ -72,10 +72,31 @@ func (c *conn) stalled(now int64) bool {
 		c.stuck = 0
 		return false
 	}
-	if taken := c.sock.taken(); c.stuck == 0 || int64(taken-c.taken) >= slowest {
-		c.stuck, c.taken = now, taken
+	if taken := c.taken(); c.stuck == 0 || int64(taken-c.was) >= slowest {
+		c.stuck, c.was = now, taken
 	}
 	return now-c.stuck >= stalledFor
+}
+
+// takes reports whether the connection has taken much since the last ping, which
+// is a sign of life: the ping, and so its answer, waits behind that.
+func (c *conn) takes() bool {
+	if int64(c.taken()-c.seen) < slowest {
+		return false
+	}
+	c.touch()
+	return true
+}
+
+// taken is how many bytes the other side has taken.
+func (c *conn) taken() uint64 {
+	c.mu.Lock()
+	sock := c.sock
+	c.mu.Unlock()
+	if sock == nil { // it is being accepted
+		return 0
+	}
+	return sock.taken()
 }
 
 // lags reports whether the connection is over a limit for the second round in

@@ -30,16 +30,16 @@ func (r *room) appendSystem(dst []byte, kind, to string, payload jsontext.Value,
 		Correlation: parley.CorrelateWith(correlate...),
 		Payload:     payload,
 	}
-	body := scratch.Get().(*[]byte)
-	defer scratch.Put(body)
+	body := scratch.get()
+	defer scratch.put(body)
 	*body = e.AppendBody((*body)[:0])
 	return appendFrame(dst, *body, 0)
 }
 
 // appendWelcome appends a system/welcome as a frame.
 func (r *room) appendWelcome(dst []byte, to string, w *space.Welcome) []byte {
-	payload := scratch.Get().(*[]byte)
-	defer scratch.Put(payload)
+	payload := scratch.get()
+	defer scratch.put(payload)
 	*payload = w.Payload((*payload)[:0])
 	return r.appendSystem(dst, parley.KindWelcome, to, *payload)
 }

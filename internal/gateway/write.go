@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"runtime/debug"
-	"sync"
 
 	"github.com/parleyhq/parley"
 )
@@ -123,9 +122,9 @@ func (c *conn) pending() (answers []answer, stop uint64, end bool) {
 	if c.broken || c.closing != nil && !c.closing.drain {
 		return nil, 0, true
 	}
-	if c.control != nil {
-		answers = []answer{{frame: c.control}}
-		c.control = nil
+	if c.pinging != nil || c.ponging != nil {
+		answers = []answer{{frame: append(c.ponging, c.pinging...)}}
+		c.pinging, c.ponging = nil, nil
 		return answers, 0, false
 	}
 	if !c.welcomed {
@@ -177,8 +176,8 @@ func (c *conn) putAnswers(answers []answer) bool {
 	if !c.live && c.takeTurn() != nil {
 		return false
 	}
-	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
+	buf := scratch.get()
+	defer scratch.put(buf)
 	*buf = c.assemble((*buf)[:0], answers)
 	return c.put(*buf, 0)
 }
@@ -224,8 +223,8 @@ func (c *conn) putFiltered(s span) bool {
 	if !c.live && c.takeTurn() != nil {
 		return false
 	}
-	buf := scratch.Get().(*[]byte)
-	defer scratch.Put(buf)
+	buf := scratch.get()
+	defer scratch.put(buf)
 	matched := 0
 	*buf, matched = s.gather((*buf)[:0], c.cur.filter)
 	c.room.metrics.skipped.Add(float64(len(s.frames) - matched))
@@ -234,8 +233,6 @@ func (c *conn) putFiltered(s span) bool {
 	}
 	return c.put(*buf, matched)
 }
-
-var scratch = sync.Pool{New: func() any { return new([]byte) }}
 
 // pieceBytes are written in one turn.
 const pieceBytes = 32 << 10
