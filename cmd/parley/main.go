@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -17,8 +18,24 @@ func main() {
 }
 
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C kills at once
+	signals := make(chan os.Signal, 2) // both of two that come together
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	defer signal.Stop(signals)
+	go obey(signals, stop)
 	return execute(ctx, os.Args[1:], systemTerminal())
+}
+
+// haste is how long a second signal leaves for removing what is temporary.
+const haste = time.Second
+
+// obey stops at the first signal, in order, and ends the process soon after the
+// second; a third one kills at once. It ends with the process.
+func obey(signals chan os.Signal, stop func()) {
+	<-signals
+	stop()
+	<-signals
+	signal.Stop(signals)
+	time.AfterFunc(haste, func() { os.Exit(1) })
 }

@@ -22,6 +22,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 	return map[string]func(*testscript.TestScript, bool, []string){
 		"exits":         exits,
 		"start":         start,
+		"hurry":         hurry,
 		"interrupt":     interrupt, // testscript's own stop would end the script
 		"eventually":    eventually,
 		"crash":         crash,
@@ -116,6 +117,14 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if ok := running(ts)[args[0]].cmd.ProcessState.Success(); ok == neg {
 		ts.Fatalf("%s ended with %v", args[0], running(ts)[args[0]].cmd.ProcessState)
 	}
+}
+
+// hurry NAME sends SIGTERM and SIGINT, and wants another exit code than 0.
+func hurry(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) == 1 && running(ts)[args[0]] != nil {
+		ts.Check(running(ts)[args[0]].cmd.Process.Signal(syscall.SIGTERM))
+	}
+	interrupt(ts, true, args)
 }
 
 // crash NAME kills a program, which can do nothing about it.

@@ -34,7 +34,7 @@ small agent that proposes something. The demo keeps its state in ` + demoDir + `
 current folder, and so remembers what was proposed when it starts again.
 
 Ctrl-C ends it once everything that was accepted is on record and delivered; a second
-one ends it at once.`,
+one ends it within a second.`,
 		Example: `  parley up
   parley up --config parley.yaml --listen 127.0.0.1:7800`,
 		Args: arguments(0, 0),
