@@ -102,6 +102,9 @@ func checkUpgrade(req *http.Request) error {
 		return parley.Errorf(parley.InvalidArgument, "this is no WebSocket handshake").
 			WithHint("open /ws with a WebSocket client; the HTTP API is under /v1")
 	}
+	if req.Method != http.MethodGet || req.ProtoMajor != 1 || req.ProtoMinor != 1 || req.ContentLength != 0 {
+		return parley.Errorf(parley.InvalidArgument, "a WebSocket handshake is a GET of HTTP/1.1 without a body")
+	}
 	if req.Header.Get("Sec-WebSocket-Version") != "13" {
 		return parley.Errorf(parley.InvalidArgument, "the WebSocket version is not 13")
 	}

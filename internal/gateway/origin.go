@@ -107,7 +107,7 @@ func onLoopback(r *http.Request) bool {
 // sameOrigin reports whether the request is of a page of ours or of no browser,
 // where that matters.
 func (g *originGuard) sameOrigin(r *http.Request) bool {
-	upgrade := r.Header.Get("Upgrade") != ""
+	upgrade := len(r.Header.Values("Upgrade")) > 0 // also where the first one is empty
 	if !upgrade && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) {
 		return true
 	}

@@ -115,10 +115,12 @@ func TestHostileRequests(t *testing.T) {
 	h.ask("", "POST", "/v1/spaces/demo/envelopes", `{"kind":"chat"}`, evil).refused(403, parley.Unauthorized)
 	h.ask("", "POST", "/v1/session", `{"token":"agent-token"}`, evil).refused(403, parley.Unauthorized)
 	h.ask("", "DELETE", "/v1/session", ``, evil).refused(403, parley.Unauthorized)
-	h.ask("", "GET", "/ws?topic=demo", ``, evil, func(r *http.Request) {
-		r.Header.Set("Connection", "Upgrade")
-		r.Header.Set("Upgrade", "websocket")
-	}).refused(403, parley.Unauthorized)
+	for _, upgrades := range [][]string{{"websocket"}, {"", "websocket"}} {
+		h.ask("", "GET", "/ws?topic=demo", ``, evil, func(r *http.Request) {
+			r.Header.Set("Connection", "Upgrade")
+			r.Header["Upgrade"] = upgrades
+		}).refused(403, parley.Unauthorized)
+	}
 	h.ask("", "POST", "/v1/spaces/demo/envelopes", `{"kind":"chat"}`, cookie).ok(202)
 }
 
