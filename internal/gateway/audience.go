@@ -10,13 +10,14 @@ import (
 // What it costs to find who receives a frame. A matter that was asked for
 // before costs nothing beyond the receivers. A new one is held once against
 // every group: at most groupsEach of each participant, mostGroups altogether,
-// each with patterns of kindsBytes. Who brings more is woken by every frame, and
+// each with patterns of kindsBytes, and mostPatterns in all of them. Who brings more is woken by every frame, and
 // sorts on its own time.
 const (
-	groupsEach  = 8
-	mostGroups  = 1_024
-	mostMatters = 256
-	kindsBytes  = 4 << 10
+	groupsEach   = 8
+	mostGroups   = 1_024
+	mostPatterns = 4_096
+	mostMatters  = 256
+	kindsBytes   = 4 << 10
 )
 
 // audience is parked cursors, in groups of those that want the same. Whoever is
@@ -26,6 +27,7 @@ type audience struct {
 	groups   map[string]*group
 	list     []*group       // the same in the order in which they came; nil where one is gone
 	gone     int            // so many
+	patterns int            // of all groups
 	brought  map[string]int // groups, by who brought them
 	named    map[string]*namesakes
 	known    map[matter]*receivers
@@ -33,12 +35,13 @@ type audience struct {
 
 // group is cursors that want the same, their names aside.
 type group struct {
-	key     string
-	filter  *space.Filter
-	by      string // who brought it
-	place   int    // in the list
-	cursors int    // that belong to it, parked or not
-	members []*cursor
+	key      string
+	filter   *space.Filter
+	by       string // who brought it
+	patterns int    // of its filter
+	place    int    // in the list
+	cursors  int    // that belong to it, parked or not
+	members  []*cursor
 }
 
 // namesakes are the parked cursors of one participant, those in everyone aside.
@@ -92,17 +95,24 @@ func (a *audience) groupOf(c *cursor) *group {
 	}
 	g := a.groups[c.key]
 	switch {
-	case c.key == "", g == nil && (len(a.groups) == mostGroups || a.brought[c.me] == groupsEach):
+	case c.key == "", g == nil && a.full(c):
 		g = a.everyone
 	case g == nil:
-		g = &group{key: c.key, filter: space.NewFilter("", c.settings), by: c.me, place: len(a.list)}
+		g = &group{key: c.key, filter: space.NewFilter("", c.settings), by: c.me, patterns: len(c.settings.Kinds), place: len(a.list)}
 		a.groups[c.key] = g
 		a.list = append(a.list, g)
 		a.brought[c.me]++
+		a.patterns += g.patterns
 	}
 	c.group = g
 	g.cursors++
 	return g
+}
+
+// full reports whether there is no room for another group, which the cursor
+// would bring.
+func (a *audience) full(c *cursor) bool {
+	return len(a.groups) == mostGroups || a.brought[c.me] == groupsEach || a.patterns+len(c.settings.Kinds) > mostPatterns
 }
 
 // forget takes a cursor that is not parked out of its group.
@@ -116,6 +126,7 @@ func (a *audience) forget(c *cursor) {
 		return
 	}
 	delete(a.groups, g.key)
+	a.patterns -= g.patterns
 	if a.brought[g.by]--; a.brought[g.by] == 0 {
 		delete(a.brought, g.by)
 	}

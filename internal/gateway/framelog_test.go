@@ -332,6 +332,26 @@ func parkWithPatterns(l *frameLog, me string, i, patterns, size int) *cursor {
 	return c
 }
 
+// All filters together have so many patterns and no more; those who go make room.
+func TestPatternsOfEverybody(t *testing.T) {
+	l := newFrameLog(1, 1<<20)
+	const each = 64
+	var parked []*cursor
+	for i := range mostPatterns/each + 10 {
+		parked = append(parked, parkWithPatterns(l, fmt.Sprint("p", i), i, each, 2))
+	}
+	a := l.waiting
+	if len(a.groups) != mostPatterns/each || len(a.everyone.members) != 10 {
+		t.Errorf("%d groups, and %d who are woken by everything", len(a.groups), len(a.everyone.members))
+	}
+	for _, c := range parked {
+		l.leave(c)
+	}
+	if a.patterns != 0 || len(a.groups) != 0 {
+		t.Errorf("of nobody are left %d patterns, %d groups", a.patterns, len(a.groups))
+	}
+}
+
 // One who brings a thousand filters of the most costly sort delays nobody: what
 // they cost those who publish has a bound.
 func TestFiltersOfOneParticipant(t *testing.T) {

@@ -1,6 +1,9 @@
 package gateway
 
 import (
+	"context"
+	"time"
+
 	"github.com/parleyhq/parley/internal/journal"
 )
 
@@ -30,6 +33,10 @@ const (
 	lookBack   = 16 << 10 // frames in memory
 	lookAtOnce = 512
 )
+
+// turnTime is how long the journal may take in one turn: where it is stuck, who
+// asked is closed, and comes again, and those behind have their turn.
+const turnTime = 10 * time.Second
 
 // historyStart is where the newest n envelopes before end begin that the
 // connection receives. Beyond what is in memory the journal is asked. Both
@@ -73,7 +80,8 @@ func (c *conn) searchJournal(start uint64, left int) (uint64, error) {
 		return 0, err
 	}
 	defer c.endTurn()
-	ctx := c.room.g.ctx
+	ctx, cancel := context.WithTimeout(c.room.g.ctx, turnTime)
+	defer cancel()
 	for rec, err := range c.room.record.Read(ctx, q) {
 		if err != nil {
 			return 0, err
@@ -135,7 +143,9 @@ func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
 	}
 	ch = chunk{frames: dst, next: next}
 	q := journal.Query{After: next - 1, Before: end, Limit: chunkRecords}
-	for rec, err := range c.room.record.Read(c.room.g.ctx, q) {
+	ctx, cancel := context.WithTimeout(c.room.g.ctx, turnTime)
+	defer cancel()
+	for rec, err := range c.room.record.Read(ctx, q) {
 		if err != nil {
 			return ch, err
 		}

@@ -1,12 +1,17 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/journal"
 	"github.com/parleyhq/parley/internal/space"
 )
 
@@ -61,6 +66,40 @@ func TestHistoryUnderAFilterIsInTurn(t *testing.T) {
 		}
 		for _, done := range release {
 			done()
+		}
+	})
+}
+
+// stuck is a log that answers nothing before it is told to end.
+type stuck struct{ journal.Log }
+
+func (stuck) Read(ctx context.Context, _ journal.Query) iter.Seq2[*journal.Record, error] {
+	return func(yield func(*journal.Record, error) bool) {
+		<-ctx.Done()
+		yield(nil, ctx.Err())
+	}
+}
+
+// Where the journal is stuck the turn goes on to others, as which counts who has
+// the same id in another space.
+func TestStuckJournal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		other := demo("bob")
+		other.Rules.Name = "other"
+		h := start(t, Options{Logger: textLog(io.Discard), Spaces: []Space{demo("ann", "bob"), other}})
+		r := h.g.rooms["demo"]
+		c := &conn{room: &room{g: h.g, name: "demo", frames: newFrameLog(100, 1), record: stuck{r.record}}, id: "bob", cur: newCursor("bob", space.Settings{})}
+		began := time.Now()
+		for range 2 {
+			if _, err := c.historyStart(100, 10); !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("history: %v", err)
+			}
+		}
+		if took := time.Since(began); took > 2*turnTime || c.held != nil {
+			t.Errorf("it took %v, and has its turn: %v", took, c.held != nil)
+		}
+		if c.party() == h.g.rooms["other"].newConn("bob", join{}).party() {
+			t.Error("bob has one turn for two spaces")
 		}
 	})
 }

@@ -242,10 +242,13 @@ const pieceBytes = 32 << 10
 // does not wait for it.
 func (c *conn) takeTurn() (err error) {
 	if c.held == nil {
-		c.held, err = c.room.g.turns.acquire(c.room.g.ctx, c.id)
+		c.held, err = c.room.g.turns.acquire(c.room.g.ctx, c.party())
 	}
 	return err
 }
+
+// party is who takes turns: an id means somebody else in another space.
+func (c *conn) party() string { return c.room.name + "\x00" + c.id }
 
 func (c *conn) endTurn() {
 	if c.held != nil {
