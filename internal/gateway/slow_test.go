@@ -95,9 +95,13 @@ func TestUnsentBytes(t *testing.T) {
 	defer nc.Close()
 	ann := h.join("ann", "presence=off&echo=off")
 	c := h.connOf("bob")
-	c.mu.Lock()
-	sock := c.sock
-	c.mu.Unlock()
+	var sock *socket
+	eventually(t, "it has its socket", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		sock = c.sock
+		return sock != nil
+	})
 	for sock.wrote.Load() < 64<<10 {
 		ann.send(chat(string(bytes.Repeat([]byte("x"), 10_000))))
 		ann.until(parley.KindAck)
