@@ -28,10 +28,10 @@ func (c *conn) begin() bool {
 }
 
 // How far a filter is held against what came before, and in which pieces: one
-// that takes long for each frame takes a millisecond or two for a piece.
+// that takes long for each frame takes half a millisecond for a piece.
 const (
 	lookBack   = 16 << 10 // frames in memory
-	lookAtOnce = 512
+	lookAtOnce = 256
 )
 
 // turnTime is how long the journal may take in one turn: where it is stuck, who
