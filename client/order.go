@@ -78,6 +78,9 @@ func (o *order) accept(seq uint64) bool {
 		return false
 	}
 	o.floor, o.resume.Seq = seq, seq
+	if o.began.Epoch == o.resume.Epoch { // history under a filter reaches further back
+		o.began.Seq = min(o.began.Seq, seq-1)
+	}
 	return true
 }
 

@@ -78,6 +78,17 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// History under a filter begins further back than it is long.
+func TestOrderBeganWithItsFirst(t *testing.T) {
+	var o order
+	o.join(nil, 5, &Welcome{History: History{Epoch: "e", First: 1, Last: 90}})
+	o.accept(2)
+	o.accept(88)
+	if o.began.Seq != 1 || o.resume.Seq != 88 {
+		t.Errorf("it began at %v and resumes at %v", o.began, o.resume)
+	}
+}
+
 func TestParseEndpoint(t *testing.T) {
 	for raw, want := range map[string]string{
 		"http://127.0.0.1:7717":             "http://127.0.0.1:7717/ws",
