@@ -97,6 +97,9 @@ func (c *conn) send(frame []byte, after uint64) {
 func (c *conn) queue(a answer) {
 	c.mu.Lock()
 	full := c.waiting+a.size() > maxPrivate && len(c.private) > 0
+	if full && c.closing != nil && a.after > 0 {
+		full = false // it was promised; there are no more of these than were on their way
+	}
 	if !full {
 		c.private = append(c.private, a)
 		c.waiting += a.size()

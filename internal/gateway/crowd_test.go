@@ -77,7 +77,7 @@ func TestCrowd(t *testing.T) {
 	var addr, query string
 	var connections, participants, dialers int
 	if n, _ := fmt.Sscanf(os.Getenv(crowdEnv), "%s %d %d %d %s", &addr, &connections, &participants, &dialers, &query); n != 5 {
-		t.Skip("only as a process of its own")
+		return
 	}
 	var welcomed, marked sync.WaitGroup
 	welcomed.Add(connections)
