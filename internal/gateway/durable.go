@@ -105,19 +105,38 @@ func (r *room) settle(records []*journal.Record) {
 		}
 	}
 	more := len(r.effects) > effects
+	r.mu.Unlock()
+	r.passBarriers()
+	if more {
+		r.signal()
+	}
+}
+
+// passBarriers does what is due, in its order: whatever comes meanwhile waits
+// behind it.
+func (r *room) passBarriers() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.passing = true
+	for due := r.dueBarriers(); len(due) > 0; due = r.dueBarriers() {
+		r.mu.Unlock()
+		for _, b := range due {
+			b.then(nil)
+		}
+		r.mu.Lock()
+	}
+	r.passing = false
+}
+
+// dueBarriers takes out those that nothing is awaited for any more.
+func (r *room) dueBarriers() []barrier {
 	n := 0
 	for n < len(r.barriers) && r.barriers[n].records <= r.settled {
 		n++
 	}
 	due := slices.Clone(r.barriers[:n])
 	r.barriers = slices.Delete(r.barriers, 0, n)
-	r.mu.Unlock()
-	for _, b := range due {
-		b.then(nil)
-	}
-	if more {
-		r.signal()
-	}
+	return due
 }
 
 // Failed implements [journal.Sink]: nothing of this is on record, so nobody
@@ -162,7 +181,7 @@ type barrier struct {
 func (r *room) whenDurable(then func(error)) {
 	r.mu.Lock()
 	failed := r.failed != nil || r.down
-	waits := !failed && r.appended > r.settled
+	waits := !failed && (r.appended > r.settled || r.passing)
 	if waits {
 		r.barriers = append(r.barriers, barrier{r.appended, then})
 	}

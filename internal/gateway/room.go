@@ -60,6 +60,7 @@ type room struct {
 	mu       sync.Mutex
 	settled  uint64 // records that are on record, or failed
 	barriers []barrier
+	passing  bool // barriers are being passed: nothing overtakes them
 	effects  []effect
 	todo     []func()
 	failed   error       // why the log takes nothing; run resets it
