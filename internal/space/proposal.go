@@ -61,11 +61,7 @@ type proposal struct {
 
 // size is what a proposal takes, about, in bytes.
 func (p *proposal) size() int {
-	n := 256 + len(p.ID) + len(p.From) + len(p.Kind.Type) + len(p.Kind.Method) + len(p.Kind.Subject)
-	for _, to := range p.To {
-		n += len(to) + 16
-	}
-	return n
+	return 256 + len(p.ID) + len(p.From) + sizeOf(p.Kind, p.To)
 }
 
 // Bounds of what proposals take, besides the limit on their number: the state
@@ -170,6 +166,15 @@ func (s *State) Proposal(id string) (Proposal, bool) {
 
 // OpenProposals is how many are open.
 func (s *State) OpenProposals() int { return len(s.proposals.open) }
+
+// OldestProposal is when the oldest open proposal was made; zero where none is
+// open.
+func (s *State) OldestProposal() (oldest time.Time) {
+	for _, p := range s.proposals.open {
+		oldest = sooner(oldest, p.Opened)
+	}
+	return oldest
+}
 
 func (j *judgement) correlateProposal() error {
 	for _, id := range j.e.Correlation.IDs {

@@ -32,9 +32,14 @@ const (
 
 // size is what a request takes, about, in bytes.
 func (r *request) size() int {
-	n := 128 + len(r.id) + len(r.from) + len(r.kind.Type) + len(r.kind.Method) + len(r.kind.Subject)
-	for _, to := range r.to {
-		n += len(to) + 16
+	return 128 + len(r.id) + len(r.from) + sizeOf(r.kind, r.to)
+}
+
+// sizeOf is what a kind and its addressees take, about, in bytes.
+func sizeOf(kind parley.Kind, to []string) int {
+	n := len(kind.Type) + len(kind.Method) + len(kind.Subject)
+	for _, id := range to {
+		n += len(id) + 16
 	}
 	return n
 }

@@ -39,38 +39,32 @@ func (s *State) restoreRights(n *Snapshot) {
 			s.addGrant(&grant{id: g.ID, seq: g.Seq, from: g.From, to: g.To, caps: g.Capabilities, expires: g.Expires})
 		}
 	}
-	for i := 0; i < len(n.Revocations); {
-		order := n.Revocations[i]
-		var parts parley.Capabilities
-		first := i
-		for ; i < len(n.Revocations) && n.Revocations[i].Seq == order.Seq; i++ {
-			parts = append(parts, n.Revocations[i].Capability)
+	for rest := n.Revocations; len(rest) > 0; {
+		first, parts := rest[0], 1
+		for parts < len(rest) && rest[parts].Seq == first.Seq {
+			parts++
 		}
-		grantBefore(order.Seq)
-		s.revoke(order.Of, parts, order.Seq)
-		s.deny(n.Revocations[first:i], n.Given == s.given)
+		grantBefore(first.Seq)
+		s.revokeAgain(rest[:parts], n.Given == s.given)
+		rest = rest[parts:]
 	}
 	grantBefore(n.Seq + 1)
 }
 
-// deny repeats what one order denied. Whether anything wider remained cannot be
-// told from the orders that are left: the grant that it was part of may have
-// ended. Under the same configuration it is as it was; under another one, denied
-// is what either says.
-func (s *State) deny(order []savedRevocation, same bool) {
+// revokeAgain repeats one order. Whether anything wider remained cannot be told
+// from the orders that are left: the grant that it was part of may have ended.
+// Under the same configuration it is as it was; under another one, denied is what
+// either says.
+func (s *State) revokeAgain(order []savedRevocation, same bool) {
 	m := s.members[order[0].Of]
 	if m == nil {
-		for i := range order {
-			s.absent[len(s.absent)-len(order)+i].Wider = order[i].Wider
-		}
+		s.absent = append(s.absent, order...)
 		return
 	}
-	for i, r := range m.revoked {
-		for _, o := range order {
-			if r.seq == o.Seq && r.part.Equal(o.Capability) {
-				m.revoked[i].wider = o.Wider || r.wider && !same
-			}
-		}
+	for _, saved := range order {
+		s.take(m, saved.Capability, saved.Seq)
+		last := &m.revoked[len(m.revoked)-1]
+		last.wider = saved.Wider || last.wider && !same
 	}
 	s.recompute(m.id)
 }
