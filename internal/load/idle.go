@@ -71,15 +71,7 @@ const idleBuffer = 512
 
 // idle keeps connections open, reads what comes, and sends nothing.
 func (w *worker) idle() (*result, error) {
-	streams := make([]*Stream, w.Count)
-	err := w.each(func(ctx context.Context, i int) error {
-		s, err := w.protocol.Receive(ctx, w.Target, i)
-		if err == nil {
-			streams[i-w.First] = s
-			w.adopt(s.Conn)
-		}
-		return err
-	})
+	streams, err := w.connect()
 	if err != nil {
 		return nil, err
 	}

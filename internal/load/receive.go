@@ -9,15 +9,7 @@ const (
 
 // receive counts what the receivers get, until the end.
 func (w *worker) receive() (*result, error) {
-	streams := make([]*Stream, w.Count)
-	err := w.each(func(ctx context.Context, i int) (err error) {
-		s, err := w.protocol.Receive(ctx, w.Target, i)
-		if err == nil {
-			streams[i-w.First] = s
-			w.adopt(s.Conn)
-		}
-		return err
-	})
+	streams, err := w.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +26,20 @@ func (w *worker) receive() (*result, error) {
 		return walk.until(func(received uint64) { count.Store(received) })
 	})
 	return w.result(merge(w.histograms(), latencies...)), err
+}
+
+// connect connects the receivers.
+func (w *worker) connect() ([]*Stream, error) {
+	streams := make([]*Stream, w.Count)
+	err := w.each(func(ctx context.Context, i int) error {
+		s, err := w.protocol.Receive(ctx, w.Target, i)
+		if err == nil {
+			streams[i-w.First] = s
+			w.adopt(s.Conn)
+		}
+		return err
+	})
+	return streams, err
 }
 
 // sampled says which receivers take latencies: every so many, and one more
