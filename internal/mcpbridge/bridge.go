@@ -11,6 +11,7 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // Bridge is an MCP server's place in a room: it joins as a participant while
@@ -257,7 +258,7 @@ func (b *Bridge) announce(ctx context.Context, method string, params jsontext.Va
 
 // failure is what the requester is told of a call that failed.
 func (b *Bridge) failure(err error) error {
-	if rpc, ok := errors.AsType[*RPCError](err); ok {
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return &client.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
 	}
 	switch {

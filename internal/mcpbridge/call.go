@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // farewell bounds the notice to a server that nobody waits for a call.
@@ -34,7 +36,7 @@ type answer struct {
 // goroutine; when it is slow the oldest are left out. They carry the token of
 // params._meta.progressToken, or without one a token of ours.
 //
-// The error is the server's own, an [*RPCError]; or [ErrServerGone],
+// The error is the server's own, an [*jsonrpc.Error]; or [ErrServerGone],
 // [ErrSessionLost] and [ErrBadAnswer]; an [*HTTPError]; or, when ctx ends, its
 // cause: the server is told and nobody waits for what it says to that.
 func (u *Upstream) Call(ctx context.Context, method string, params jsontext.Value, progress func(params jsontext.Value)) (jsontext.Value, error) {
@@ -59,7 +61,7 @@ func (u *Upstream) Call(ctx context.Context, method string, params jsontext.Valu
 	// that nobody waits.
 	wire, hangUp := context.WithCancel(u.ctx)
 	unhook := context.AfterFunc(ctx, hangUp)
-	err = u.link.send(wire, id, encodeRequest(id, method, out))
+	err = u.link.send(wire, id, jsonrpc.EncodeRequest(jsonrpc.Number(id), method, out))
 	unhook()
 	if err != nil {
 		hangUp()
@@ -146,8 +148,8 @@ func (u *Upstream) abandon(id int64, method string, why error, hangUp func()) {
 
 // cancelled is the notice that nobody waits for a call.
 func cancelled(id int64, why error) []byte {
-	params := appendString(fmt.Appendf(nil, `{"requestId":%d,"reason":`, id), why.Error())
-	return encodeRequest(0, "notifications/cancelled", append(params, '}'))
+	params := jsonrpc.AppendString(fmt.Appendf(nil, `{"requestId":%d,"reason":`, id), why.Error())
+	return jsonrpc.EncodeRequest(nil, "notifications/cancelled", append(params, '}'))
 }
 
 // Notify sends a notification. Nil means that it is on its way.
@@ -160,7 +162,7 @@ func (u *Upstream) Notify(ctx context.Context, method string, params jsontext.Va
 		return u.reason()
 	default:
 	}
-	return u.link.send(ctx, 0, encodeRequest(0, method, params))
+	return u.link.send(ctx, 0, jsonrpc.EncodeRequest(nil, method, params))
 }
 
 func (u *Upstream) reason() error {

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 const (
@@ -175,11 +178,11 @@ func (l *streamable) refusal(resp *http.Response, id int64) bool {
 	if err != nil {
 		return false
 	}
-	messages, err := decodeMessages(body)
-	if err != nil || len(messages) != 1 || messages[0].err == nil || messages[0].fault != nil {
+	messages, err := jsonrpc.Decode(body)
+	if err != nil || len(messages) != 1 || messages[0].Error == nil || messages[0].Fault != nil {
 		return false
 	}
-	e := readRPCError(messages[0].err)
+	e := jsonrpc.ReadError(messages[0].Error)
 	if lostSession(e) {
 		l.sink.fail(ErrSessionLost)
 	}
@@ -189,7 +192,7 @@ func (l *streamable) refusal(resp *http.Response, id int64) bool {
 
 // lostSession knows the way in which servers on the Go SDK say, after their
 // restart, that they never heard of us.
-func lostSession(e *RPCError) bool {
+func lostSession(e *jsonrpc.Error) bool {
 	return e.Code == 0 && strings.Contains(e.Message, "invalid during session initialization")
 }
 
@@ -198,7 +201,7 @@ func (l *streamable) body(resp *http.Response, id int64) error {
 	if err != nil || len(bytes.TrimSpace(body)) == 0 {
 		return err
 	}
-	messages, err := decodeMessages(body)
+	messages, err := jsonrpc.Decode(body)
 	if err != nil {
 		l.sink.stray(clip(body))
 		return fmt.Errorf("%w: it is not JSON-RPC", ErrBadAnswer)
@@ -220,8 +223,8 @@ func (l *streamable) readBody(resp *http.Response) ([]byte, error) {
 	return body, nil
 }
 
-func (l *streamable) receive(m message, cause int64) {
-	if m.err != nil && lostSession(readRPCError(m.err)) {
+func (l *streamable) receive(m jsonrpc.Message, cause int64) {
+	if m.Error != nil && lostSession(jsonrpc.ReadError(m.Error)) {
 		l.sink.fail(ErrSessionLost)
 		return
 	}
@@ -239,7 +242,7 @@ func (l *streamable) follow(ctx context.Context, id int64, resp *http.Response) 
 		switch {
 		case answered:
 			return nil
-		case errors.Is(err, errTooLong):
+		case errors.Is(err, mcp.ErrTooLong):
 			return fmt.Errorf("%w: %w", ErrBadAnswer, err)
 		case at.id == "":
 			return gone(errBroke)
@@ -279,22 +282,22 @@ func (l *streamable) resume(ctx context.Context, at *place) (*http.Response, err
 // stream hands on the messages of one stream of events. answered says that the
 // answer to call id was among them, with which a call's stream is over.
 func (l *streamable) stream(resp *http.Response, id int64, at *place) (answered bool, err error) {
-	for e, err := range events(resp.Body, l.max) {
+	for e, err := range mcp.Events(resp.Body, l.max) {
 		if err != nil {
 			return false, err
 		}
-		at.id, at.retry = cmp.Or(e.id, at.id), cmp.Or(e.retry, at.retry)
-		if len(bytes.TrimSpace(e.data)) == 0 {
+		at.id, at.retry = cmp.Or(e.ID, at.id), cmp.Or(e.Retry, at.retry)
+		if len(bytes.TrimSpace(e.Data)) == 0 {
 			continue
 		}
-		messages, err := decodeMessages(e.data)
+		messages, err := jsonrpc.Decode(e.Data)
 		if err != nil {
-			l.sink.stray(clip(e.data))
+			l.sink.stray(clip(e.Data))
 			continue
 		}
 		for _, m := range messages {
 			l.receive(m, id)
-			answered = answered || id != noCause && m.isResponse() && m.callID() == id
+			answered = answered || id != noCause && m.IsResponse() && m.CallID() == id
 		}
 		if answered {
 			return true, nil
@@ -339,7 +342,7 @@ func (l *streamable) listen(stands func()) {
 		case resp.StatusCode == http.StatusOK && isEventStream(resp):
 			stands()
 			failures, had = 0, true
-			if _, err := l.stream(resp, noCause, &at); errors.Is(err, errTooLong) {
+			if _, err := l.stream(resp, noCause, &at); errors.Is(err, mcp.ErrTooLong) {
 				closeBody(resp)
 				l.sink.fail(gone(err))
 				return
@@ -354,7 +357,7 @@ func (l *streamable) listen(stands func()) {
 			return
 		}
 		closeBody(resp)
-		if !pause(l.ctx, min(cmp.Or(at.retry, resumeDelay)<<failures, maxRetryDelay)) {
+		if !pause(l.ctx, min(cmp.Or(at.retry, resumeDelay)<<failures, mcp.MaxRetryDelay)) {
 			return
 		}
 	}

@@ -2,7 +2,6 @@ package mcpbridge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -381,52 +380,6 @@ func TestHTTPHandshakeFails(t *testing.T) {
 			}
 		})
 	}
-}
-
-func FuzzEvents(f *testing.F) {
-	f.Add("data: {}\n\n")
-	f.Add(": c\nid: 1\r\nretry: 5\r\ndata: a\ndata:b\r\n\r\n")
-	f.Add("data")
-	f.Fuzz(func(t *testing.T, in string) {
-		const max = 64
-		read := 0
-		for e, err := range events(strings.NewReader(in), max) {
-			if err != nil {
-				break
-			}
-			read += len(e.data)
-			if len(e.data) > max || e.retry < 0 || e.retry > maxRetryDelay {
-				t.Fatalf("%+v", e)
-			}
-		}
-		if read > len(in) {
-			t.Fatalf("%d bytes of data in %d bytes", read, len(in))
-		}
-	})
-}
-
-// What is let through means the same to another parser.
-func FuzzDecodeMessages(f *testing.F) {
-	f.Add(`{"jsonrpc":"2.0","id":1,"result":{"a":[1]}}`)
-	f.Add(`{"jsonrpc":"2.0","id":"\u0031","method":"x","params":{}}`)
-	f.Add(`[{"id":1,"error":{"code":1}},{"method":"n"}]`)
-	f.Add(`{"id":1,"result":{"a":1,"a":2}}`)
-	f.Fuzz(func(t *testing.T, in string) {
-		messages, err := decodeMessages([]byte(in))
-		if err != nil {
-			return
-		}
-		for _, m := range messages {
-			if m.fault != nil {
-				continue
-			}
-			for _, v := range []jsontext.Value{m.id, m.params, m.result, m.err} {
-				if v != nil && (!v.IsValid() || !json.Valid(v) || !strings.Contains(in, string(v))) {
-					t.Fatalf("%q of %q", v, in)
-				}
-			}
-		}
-	})
 }
 
 func FuzzWithToken(f *testing.F) {

@@ -8,13 +8,14 @@ import (
 	"fmt"
 	"io"
 	"sync"
+
+	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 // maxStray is how many lines in a row may be no messages. Some servers greet
 // on their standard output; one that says nothing else is no MCP server.
 const maxStray = 100
-
-var errTooLong = errors.New("a message of the MCP server is too long")
 
 // lines speaks JSON-RPC in lines over a pair of streams.
 type lines struct {
@@ -85,7 +86,7 @@ func (l *lines) read() error {
 }
 
 func (l *lines) deliver(line []byte) bool {
-	messages, err := decodeMessages(line)
+	messages, err := jsonrpc.Decode(line)
 	if err != nil {
 		l.sink.stray(clip(line))
 		return false
@@ -97,13 +98,13 @@ func (l *lines) deliver(line []byte) bool {
 }
 
 // readLine reads one line into memory of its own, without its end and without
-// blanks around it. errTooLong comes as soon as more than max bytes are there.
+// blanks around it. mcp.ErrTooLong comes as soon as more than max bytes are there.
 func readLine(r *bufio.Reader, max int) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > max {
-			return nil, fmt.Errorf("%w: more than %d bytes", errTooLong, max)
+			return nil, fmt.Errorf("%w: more than %d bytes", mcp.ErrTooLong, max)
 		}
 		line = append(line, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {

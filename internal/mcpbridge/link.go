@@ -1,6 +1,10 @@
 package mcpbridge
 
-import "context"
+import (
+	"context"
+
+	"github.com/parleyhq/parley/internal/jsonrpc"
+)
 
 // A link carries messages to one server and back. It hands what arrives to
 // the sink that it was made for, from goroutines that it owns.
@@ -26,7 +30,7 @@ type link interface {
 type sink interface {
 	// receive takes one message. cause is the id of the call to which the
 	// server said that it belongs, or noCause, or anyCause.
-	receive(m message, cause int64)
+	receive(m jsonrpc.Message, cause int64)
 	// failCall ends one call.
 	failCall(id int64, err error)
 	// fail ends everything: the server is gone, err says why.

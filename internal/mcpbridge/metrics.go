@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // Metrics are the figures of one bridge for Prometheus. [NewMetrics] makes
@@ -118,7 +119,7 @@ func outcomeOf(err error) outcome {
 	if err == nil {
 		return callOK
 	}
-	if _, ok := errors.AsType[*RPCError](err); ok {
+	if _, ok := errors.AsType[*jsonrpc.Error](err); ok {
 		return callError
 	}
 	switch {

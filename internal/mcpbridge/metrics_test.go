@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
 	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // TestTracker follows servers into the room and out of it, in whatever order the
@@ -92,7 +93,7 @@ func TestOutcomes(t *testing.T) {
 		want outcome
 	}{
 		{nil, callOK},
-		{&RPCError{Code: 1}, callError},
+		{&jsonrpc.Error{Code: 1}, callError},
 		{errTimeout, callTimeout},
 		{client.ErrCancelled, callCancelled},
 		{errStopping, callLost},

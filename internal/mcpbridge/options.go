@@ -33,7 +33,7 @@ type Options struct {
 
 	// OnRequest answers what the server asks of us, but for ping. Many may run
 	// at once. ctx is as for OnNotification, and is cancelled when the server
-	// withdraws its request or the Upstream ends. An [*RPCError] is handed on as
+	// withdraws its request or the Upstream ends. An [*jsonrpc.Error] is handed on as
 	// it is, any other error as an internal one. Default: refused as unknown
 	// methods, −32601.
 	OnRequest func(ctx context.Context, method string, params jsontext.Value) (result jsontext.Value, err error)

@@ -7,6 +7,8 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // maxProgress bounds one progress notification, in bytes; a longer one is
@@ -27,78 +29,62 @@ func withToken(params jsontext.Value, ours int64, wanted bool) (out, theirs json
 		}
 		params = jsontext.Value(`{}`)
 	}
-	var meta, token field
+	var meta, token jsonrpc.Field
 	empty, emptyMeta := true, true
-	for f, err := range members(params) {
+	for f, err := range jsonrpc.Members(params) {
 		if err != nil {
 			return nil, nil, badParams(err)
 		}
 		empty = false
-		if f.name == "_meta" {
+		if f.Name == "_meta" {
 			meta = f
 		}
 	}
-	if meta.value != nil {
-		if meta.value.Kind() != '{' {
+	if meta.Value != nil {
+		if meta.Value.Kind() != '{' {
 			return nil, nil, badParams(errors.New("_meta is not an object"))
 		}
-		for f, err := range members(meta.value) {
+		for f, err := range jsonrpc.Members(meta.Value) {
 			if err != nil {
 				return nil, nil, badParams(err)
 			}
 			emptyMeta = false
-			if f.name == "progressToken" {
+			if f.Name == "progressToken" {
 				token = f
 			}
 		}
 	}
 	number := strconv.AppendInt(nil, ours, 10)
 	switch {
-	case token.value != nil:
-		at := meta.start + token.start
-		return splice(params, at, meta.start+token.end, number), token.value, nil
+	case token.Value != nil:
+		at := meta.Start + token.Start
+		return jsonrpc.Splice(params, at, meta.Start+token.End, number), token.Value, nil
 	case !wanted:
 		return params, nil, nil
-	case meta.value != nil:
-		at := meta.start + 1 // behind the brace
-		return splice(params, at, at, member("progressToken", number, emptyMeta)), nil, nil
+	case meta.Value != nil:
+		at := meta.Start + 1 // behind the brace
+		return jsonrpc.Splice(params, at, at, jsonrpc.Member("progressToken", number, emptyMeta)), nil, nil
 	default:
 		at := slices.Index(params, '{') + 1
-		return splice(params, at, at, member("_meta", fmt.Appendf(nil, `{"progressToken":%s}`, number), empty)), nil, nil
+		return jsonrpc.Splice(params, at, at, jsonrpc.Member("_meta", fmt.Appendf(nil, `{"progressToken":%s}`, number), empty)), nil, nil
 	}
 }
 
 func badParams(err error) error {
-	return &RPCError{Code: CodeInvalidParams, Message: "the params are not one strict JSON object: " + err.Error()}
-}
-
-// member writes the first member of an object, which is the last one too
-// where the object was empty.
-func member(name string, value []byte, last bool) []byte {
-	b := append(appendString(nil, name), ':')
-	b = append(b, value...)
-	if !last {
-		b = append(b, ',')
-	}
-	return b
-}
-
-// splice returns a copy of v with [start, end) replaced.
-func splice(v jsontext.Value, start, end int, by []byte) jsontext.Value {
-	return slices.Concat(v[:start], by, v[end:])
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the params are not one strict JSON object: " + err.Error()}
 }
 
 // progressToken finds the token of a progress notification: the id of one of
 // our calls and where it stands. ok is false where it is none of ours.
-func progressToken(params jsontext.Value) (id int64, at field, ok bool) {
-	for f, err := range members(params) {
+func progressToken(params jsontext.Value) (id int64, at jsonrpc.Field, ok bool) {
+	for f, err := range jsonrpc.Members(params) {
 		if err != nil {
-			return 0, field{}, false
+			return 0, jsonrpc.Field{}, false
 		}
-		if f.name == "progressToken" {
+		if f.Name == "progressToken" {
 			at = f
 		}
 	}
-	id, err := strconv.ParseInt(string(at.value), 10, 64)
+	id, err := strconv.ParseInt(string(at.Value), 10, 64)
 	return id, at, err == nil && id > 0
 }

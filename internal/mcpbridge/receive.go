@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // maxIncoming bounds the requests of a server that are being answered; their
@@ -14,13 +16,13 @@ const maxIncoming = 64
 
 // receive sorts what arrives. It never waits for anybody: as long as a link's
 // reader is held up, nothing else arrives either.
-func (u *Upstream) receive(m message, cause int64) {
+func (u *Upstream) receive(m jsonrpc.Message, cause int64) {
 	switch {
-	case m.isResponse():
+	case m.IsResponse():
 		u.answered(m)
-	case m.fault != nil && m.isNotification():
-		u.opts.log().Warn("an MCP server's notification was dropped", "method", clip([]byte(m.method)), "reason", m.fault)
-	case m.isNotification():
+	case m.Fault != nil && m.IsNotification():
+		u.opts.log().Warn("an MCP server's notification was dropped", "method", clip([]byte(m.Method)), "reason", m.Fault)
+	case m.IsNotification():
 		u.notified(m, cause)
 	default:
 		u.asked(m, cause)
@@ -28,23 +30,23 @@ func (u *Upstream) receive(m message, cause int64) {
 }
 
 // answered ends the call that m answers. Late answers end nothing.
-func (u *Upstream) answered(m message) {
+func (u *Upstream) answered(m jsonrpc.Message) {
 	var a answer
 	switch {
-	case m.fault != nil:
-		a.err = fmt.Errorf("%w: %w", ErrBadAnswer, m.fault)
-	case m.err != nil:
-		a.err = readRPCError(m.err)
-	case m.result != nil:
-		a.result = m.result
+	case m.Fault != nil:
+		a.err = fmt.Errorf("%w: %w", ErrBadAnswer, m.Fault)
+	case m.Error != nil:
+		a.err = jsonrpc.ReadError(m.Error)
+	case m.Result != nil:
+		a.result = m.Result
 	default:
 		a.err = fmt.Errorf("%w: it has neither a result nor an error", ErrBadAnswer)
 	}
-	if m.id == nil {
+	if m.ID == nil {
 		u.opts.log().Warn("an MCP server refused a message that it did not name", "error", a.err)
 		return
 	}
-	if c := u.take(m.callID()); c != nil {
+	if c := u.take(m.CallID()); c != nil {
 		c.answer <- a
 	}
 }
@@ -55,19 +57,19 @@ func (u *Upstream) failCall(id int64, err error) {
 	}
 }
 
-func (u *Upstream) notified(m message, cause int64) {
-	switch m.method {
+func (u *Upstream) notified(m jsonrpc.Message, cause int64) {
+	switch m.Method {
 	case "notifications/progress":
-		u.progressed(m.params)
+		u.progressed(m.Params)
 	case "notifications/cancelled":
-		u.withdrawn(m.params)
+		u.withdrawn(m.Params)
 	default:
 		if u.opts.OnNotification == nil {
 			return
 		}
-		n := note{u.contextOf(cause), m.method, m.params}
+		n := note{u.contextOf(cause), m.Method, m.Params}
 		if !u.notes.add(n, u.opts.maxMessage()) {
-			u.opts.log().Warn("an MCP server announces more than is taken in; something was dropped", "method", clip([]byte(m.method)))
+			u.opts.log().Warn("an MCP server announces more than is taken in; something was dropped", "method", clip([]byte(m.Method)))
 		}
 	}
 }
@@ -85,7 +87,7 @@ func (u *Upstream) progressed(params jsontext.Value) {
 		return
 	}
 	if c.token != nil {
-		params = splice(params, at.start, at.end, c.token)
+		params = jsonrpc.Splice(params, at.Start, at.End, c.token)
 	}
 	for {
 		select {
@@ -116,10 +118,10 @@ func (u *Upstream) contextOf(cause int64) context.Context {
 }
 
 // asked answers a request of the server.
-func (u *Upstream) asked(m message, cause int64) {
+func (u *Upstream) asked(m jsonrpc.Message, cause int64) {
 	ctx, done := u.admit(m, cause)
 	if ctx == nil {
-		u.opts.log().Warn("an MCP server's request was dropped", "method", clip([]byte(m.method)))
+		u.opts.log().Warn("an MCP server's request was dropped", "method", clip([]byte(m.Method)))
 		return
 	}
 	if !u.start(func() {
@@ -137,16 +139,16 @@ var errWithdrawn = errors.New("the server has withdrawn its request")
 
 // admit makes m one of the requests that are being answered. Nil means that
 // there are too many, or one with its id: an answer could only confuse.
-func (u *Upstream) admit(m message, cause int64) (context.Context, func()) {
+func (u *Upstream) admit(m jsonrpc.Message, cause int64) (context.Context, func()) {
 	from := u.contextOf(cause)
-	key := string(m.id)
+	key := string(m.ID)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	_, twice := u.incoming[key]
-	if twice || len(u.incoming) == maxIncoming || u.asking+len(m.params) > u.opts.maxMessage() {
+	if twice || len(u.incoming) == maxIncoming || u.asking+len(m.Params) > u.opts.maxMessage() {
 		return nil, nil
 	}
-	u.asking += len(m.params)
+	u.asking += len(m.Params)
 	ctx, cancel := context.WithCancelCause(from)
 	unhook := context.AfterFunc(u.ctx, func() { cancel(context.Cause(u.ctx)) })
 	u.incoming[key] = func() { cancel(errWithdrawn) }
@@ -156,41 +158,41 @@ func (u *Upstream) admit(m message, cause int64) (context.Context, func()) {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		delete(u.incoming, key)
-		u.asking -= len(m.params)
+		u.asking -= len(m.Params)
 	}
 }
 
-func (u *Upstream) reply(ctx context.Context, m message) []byte {
+func (u *Upstream) reply(ctx context.Context, m jsonrpc.Message) []byte {
 	switch {
-	case m.fault != nil:
-		return encodeError(m.id, &RPCError{Code: CodeInvalidRequest, Message: m.fault.Error()})
-	case m.method == "ping":
-		return encodeResult(m.id, jsontext.Value(`{}`))
+	case m.Fault != nil:
+		return jsonrpc.EncodeError(m.ID, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: m.Fault.Error()})
+	case m.Method == "ping":
+		return jsonrpc.EncodeResult(m.ID, jsontext.Value(`{}`))
 	case u.opts.OnRequest == nil:
-		return encodeError(m.id, &RPCError{Code: CodeMethodNotFound, Message: "this client does not answer " + m.method})
+		return jsonrpc.EncodeError(m.ID, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "this client does not answer " + m.Method})
 	}
-	result, err := u.opts.OnRequest(ctx, m.method, m.params)
+	result, err := u.opts.OnRequest(ctx, m.Method, m.Params)
 	if err == nil && !result.IsValid() {
 		err = errors.New("the answer is not valid JSON")
 	}
 	if err == nil {
-		return encodeResult(m.id, result)
+		return jsonrpc.EncodeResult(m.ID, result)
 	}
-	rpc, ok := errors.AsType[*RPCError](err)
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok {
-		rpc = &RPCError{Code: CodeInternal, Message: err.Error()}
+		rpc = &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: err.Error()}
 	}
-	return encodeError(m.id, rpc)
+	return jsonrpc.EncodeError(m.ID, rpc)
 }
 
 // withdrawn cancels the answering of one request.
 func (u *Upstream) withdrawn(params jsontext.Value) {
-	for f, err := range members(params) {
-		if err != nil || f.name != "requestId" {
+	for f, err := range jsonrpc.Members(params) {
+		if err != nil || f.Name != "requestId" {
 			continue
 		}
 		u.mu.Lock()
-		cancel := u.incoming[string(f.value)]
+		cancel := u.incoming[string(f.Value)]
 		u.mu.Unlock()
 		if cancel != nil {
 			cancel()

@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 func callTool(ctx context.Context, u *Upstream, name, text string) (jsontext.Value, error) {
@@ -68,7 +69,7 @@ func testSDKServer(t *testing.T, s Server) {
 	})
 	t.Run("an error is the server's own", func(t *testing.T) {
 		_, err := callTool(t.Context(), u, "no-such-tool", "")
-		if rpc, ok := errors.AsType[*RPCError](err); !ok || rpc.Code != CodeInvalidParams {
+		if rpc, ok := errors.AsType[*jsonrpc.Error](err); !ok || rpc.Code != jsonrpc.CodeInvalidParams {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -165,7 +166,7 @@ func TestResultsCrossByteForByte(t *testing.T) {
 	}
 
 	_, err = u.Call(t.Context(), "test/error", nil, nil)
-	rpc, ok := errors.AsType[*RPCError](err)
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok || rpc.Code != -32000 || rpc.Message != "no" || string(rpc.Data) != `{"n":9007199254740993}` ||
 		string(rpc.JSON()) != `{"code":-32000,"message":"no","data":{"n":9007199254740993},"extra":1}` {
 		t.Errorf("got %#v", err)
@@ -222,7 +223,7 @@ func TestOddAnswers(t *testing.T) {
 	}
 	for _, params := range []string{`[]`, `1`, `{`, `{"a":1,"a":2}`, `{"_meta":1}`, `{}}`, `{},"method":"x"`} {
 		_, err := u.Call(t.Context(), "test/echo", jsontext.Value(params), nil)
-		if rpc, ok := errors.AsType[*RPCError](err); !ok || rpc.Code != CodeInvalidParams {
+		if rpc, ok := errors.AsType[*jsonrpc.Error](err); !ok || rpc.Code != jsonrpc.CodeInvalidParams {
 			t.Errorf("params %s: %v", params, err)
 		}
 	}
@@ -240,7 +241,7 @@ func TestServerDies(t *testing.T) {
 			for range 10 { // all of them hear of it
 				wg.Go(func() {
 					_, err := u.Call(t.Context(), "test/unanswered", nil, nil)
-					if _, rpc := errors.AsType[*RPCError](err); !rpc && !errors.Is(err, ErrServerGone) {
+					if _, rpc := errors.AsType[*jsonrpc.Error](err); !rpc && !errors.Is(err, ErrServerGone) {
 						t.Errorf("another call ended with %v", err)
 					}
 				})

@@ -1,8 +1,9 @@
-package mcpbridge
+package mcp
 
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -10,23 +11,26 @@ import (
 	"time"
 )
 
-// event is one server-sent event.
-type event struct {
-	id    string        // the stream can be resumed behind it; "" where absent
-	retry time.Duration // how long to wait before that; 0 where absent
-	data  []byte        // memory of its own; nil where absent
+// Event is one server-sent event.
+type Event struct {
+	ID    string        // the stream can be resumed behind it; "" where absent
+	Retry time.Duration // how long to wait before that; 0 where absent
+	Data  []byte        // memory of its own; nil where absent
 }
 
-// maxRetryDelay bounds how long a server can ask us to stay away.
-const maxRetryDelay = 30 * time.Second
+// ErrTooLong is about a message or event with more bytes than are taken in.
+var ErrTooLong = errors.New("a message of the MCP server is too long")
 
-// events reads server-sent events (WHATWG HTML, section 9.2) until the stream
+// MaxRetryDelay bounds how long a server can ask us to stay away.
+const MaxRetryDelay = 30 * time.Second
+
+// Events reads server-sent events (WHATWG HTML, section 9.2) until the stream
 // ends, which yields no error, or breaks. An event may have max bytes. Lines
 // end in LF or CRLF; a lone CR, which the format allows, no server writes.
-func events(from io.Reader, max int) iter.Seq2[event, error] {
-	return func(yield func(event, error) bool) {
+func Events(from io.Reader, max int) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
 		r := bufio.NewReaderSize(from, 32<<10)
-		var e event
+		var e Event
 		size, some := 0, false
 		for {
 			line, err := readEventLine(r, max-size)
@@ -40,7 +44,7 @@ func events(from io.Reader, max int) iter.Seq2[event, error] {
 				if !yield(e, nil) {
 					return
 				}
-				e, some = event{}, false
+				e, some = Event{}, false
 			}
 			if len(line) == 0 || !some { // comments, which keep a connection alive, do not add up
 				size = 0
@@ -49,7 +53,7 @@ func events(from io.Reader, max int) iter.Seq2[event, error] {
 				return
 			}
 			if err != nil {
-				yield(event{}, err)
+				yield(Event{}, err)
 				return
 			}
 		}
@@ -62,7 +66,7 @@ func readEventLine(r *bufio.Reader, max int) ([]byte, error) {
 	for {
 		part, err := r.ReadSlice('\n')
 		if len(line)+len(part) > max {
-			return nil, fmt.Errorf("%w: one event fills more than is allowed", errTooLong)
+			return nil, fmt.Errorf("%w: one event fills more than is allowed", ErrTooLong)
 		}
 		line = append(line, part...)
 		if err != bufio.ErrBufferFull {
@@ -74,29 +78,29 @@ func readEventLine(r *bufio.Reader, max int) ([]byte, error) {
 // add takes in one line, and says whether it had a field that we use. Events
 // with a name other than "message" are not MCP's, yet their data, if it is
 // a message, can mean nothing else; so names are not looked at.
-func (e *event) add(line []byte) bool {
+func (e *Event) add(line []byte) bool {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "data":
-		if e.data != nil {
-			e.data = append(e.data, '\n')
+		if e.Data != nil {
+			e.Data = append(e.Data, '\n')
 		}
-		e.data = append(e.data, value...)
-		if e.data == nil {
-			e.data = []byte{}
+		e.Data = append(e.Data, value...)
+		if e.Data == nil {
+			e.Data = []byte{}
 		}
 	case "id":
 		if bytes.IndexByte(value, 0) >= 0 {
 			return false
 		}
-		e.id = string(value)
+		e.ID = string(value)
 	case "retry":
 		ms, err := strconv.ParseUint(string(value), 10, 31)
 		if err != nil {
 			return false
 		}
-		e.retry = min(time.Duration(ms)*time.Millisecond, maxRetryDelay)
+		e.Retry = min(time.Duration(ms)*time.Millisecond, MaxRetryDelay)
 	default:
 		return false
 	}
