@@ -101,7 +101,7 @@ func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
 			Participants: map[string]*config.Participant{demoHuman: human, demoAgent: agent},
 			MCPServers: map[string]*config.MCPServer{demoFiles: {
 				Type: config.Stdio, Command: self, Args: []string{"tools", "files", files},
-				Capabilities: config.DefaultServerCapabilities(),
+				Capabilities: config.DefaultServerCapabilities(), Pin: config.PinRecord, Sessions: config.SessionsAuto,
 			}},
 		}},
 	}, nil

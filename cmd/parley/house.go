@@ -91,7 +91,10 @@ func (h *house) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.gateway, err = gateway.New(ctx, gateway.Options{Journal: h.journal, Spaces: spaces, Logger: h.plan.log})
+	h.gateway, err = gateway.New(ctx, gateway.Options{
+		Journal: h.journal, Spaces: spaces, Logger: h.plan.log,
+		Hosts: h.plan.config.Hosts, Origins: h.plan.config.Origins,
+	})
 	if err != nil {
 		return err
 	}

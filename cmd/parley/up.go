@@ -93,7 +93,9 @@ func (f *upFlags) plan(t *terminal) (*plan, error) {
 		writeProblem(t.err, w, path+": warning")
 	}
 	if f.listen != "" {
-		p.config.Listen = f.listen
+		if err := p.config.ListenOn(f.listen); err != nil {
+			return nil, err
+		}
 	}
 	return p, nil
 }

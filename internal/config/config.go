@@ -27,12 +27,16 @@ const MaxBytes = 1 << 20
 
 // Config is a whole configuration with its defaults filled in.
 type Config struct {
-	Listen  string // host:port
+	Listen  string   // host:port; ListenOn changes it
+	Hosts   []string // names, without port, that browsers may know the gateway by, beside those of loopback
+	Origins []string // whose pages may use a browser's session, beside the gateway's own
 	Journal Journal
 	Spaces  map[string]*Space // by name; range over Sorted(Spaces) for a fixed order
 
 	// Warnings are what is allowed but probably not meant, by line.
 	Warnings []Problem
+
+	name string // of the file
 }
 
 // Journal says where and how durably the record is kept (section 9).
@@ -59,6 +63,14 @@ type Space struct {
 	MCPServers   map[string]*MCPServer   // by participant id; no id is in both maps
 	Limits       space.Limits            // complete, no field is zero
 	Retention    Retention
+	MCP          MCP
+}
+
+// MCP says how MCP clients walk into a space.
+type MCP struct {
+	Anonymous string // the participant that requests without a token act as; empty: a token is needed
+
+	place Problem // where anonymous stands
 }
 
 // Retention says how much of a space's record is kept (section 9). A field that
@@ -99,7 +111,18 @@ type Participant struct {
 	Kinds        parley.Capabilities // patterns; empty is every kind
 	History      int                 // envelopes sent on join
 	Echo         bool                // whether it receives what it sent itself
+	Serves       []Service           // in the order of the file, each once
 }
+
+// Service is what a participant does for MCP servers and clients.
+type Service string
+
+// The values of serves.
+const (
+	ServesSampling    Service = "sampling"    // answers sampling/createMessage where the caller cannot
+	ServesElicitation Service = "elicitation" // answers elicitation/create where the caller cannot
+	ServesTools       Service = "tools"       // is an MCP server that joins by itself, and is listed to MCP clients
+)
 
 // Routing is what reaches a connection.
 type Routing string
@@ -121,7 +144,30 @@ type MCPServer struct {
 	URL          string
 	Headers      map[string]Secret // sent with every HTTP request
 	Capabilities parley.Capabilities
+	Pin          Pin
+	Sessions     Sessions
+	Roots        bool // whether callers' roots are declared to it
 }
+
+// Pin says what is made of a tool's definition that changes.
+type Pin string
+
+// The values of pin.
+const (
+	PinRecord Pin = "record" // definitions are recorded and changes announced; the default
+	PinStrict Pin = "strict" // a changed tool can be called only after space/accept-tool
+	PinOff    Pin = "off"    // neither
+)
+
+// Sessions says who shares a session with an MCP server.
+type Sessions string
+
+// The values of sessions.
+const (
+	SessionsAuto   Sessions = "auto"   // by what the server speaks; the default
+	SessionsShared Sessions = "shared" // one for all
+	SessionsPeer   Sessions = "peer"   // one for each participant that calls it
+)
 
 // Transport is how an MCP server is spoken to.
 type Transport string
@@ -134,11 +180,14 @@ const (
 )
 
 // DefaultServerCapabilities is what an MCP server may send unless the file says
-// otherwise: answers, and the notifications that go with them.
+// otherwise: answers, notifications, and what a server may ask of its client.
 func DefaultServerCapabilities() parley.Capabilities {
 	return parley.Capabilities{
 		parley.MustCapability("mcp/response:*"),
 		parley.MustCapability("mcp/request:notifications/*"),
+		parley.MustCapability("mcp/request:sampling/createMessage"),
+		parley.MustCapability("mcp/request:elicitation/create"),
+		parley.MustCapability("mcp/request:roots/list"),
 	}
 }
 

@@ -79,11 +79,15 @@ func TestContractExample(t *testing.T) {
 				"files": {
 					Type: Stdio, Command: "npx", Dir: dir,
 					Args:         []string{"-y", "@modelcontextprotocol/server-filesystem", "./workspace"},
-					Capabilities: DefaultServerCapabilities(),
+					Capabilities: DefaultServerCapabilities(), Pin: PinRecord, Sessions: SessionsAuto,
 				},
-				"wiki": {Type: HTTP, URL: "http://127.0.0.1:9000/mcp", Capabilities: DefaultServerCapabilities()},
+				"wiki": {
+					Type: HTTP, URL: "http://127.0.0.1:9000/mcp", Capabilities: DefaultServerCapabilities(),
+					Pin: PinRecord, Sessions: SessionsAuto,
+				},
 			},
 		}},
+		name: "parley.yaml",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
@@ -100,6 +104,11 @@ func TestKeys(t *testing.T) {
 	}{
 		{"listen", "listen: '[::1]:0'", func(c *Config) any { return c.Listen }, "[::1]:0"},
 		{"listen default", "", func(c *Config) any { return c.Listen }, "127.0.0.1:7717"},
+		{"hosts", "hosts: [Parley.Example.org., '::1', a_b]", func(c *Config) any { return c.Hosts }, []string{"parley.example.org", "::1", "a_b"}},
+		{"hosts default", "", func(c *Config) any { return c.Hosts }, []string(nil)},
+		{"origins", "origins: ['https://example.org', 'http://127.0.0.1:8080', 'http://[::1]:1', 'https://example.org']", func(c *Config) any { return c.Origins },
+			[]string{"https://example.org", "http://127.0.0.1:8080", "http://[::1]:1"}},
+		{"origins default", "", func(c *Config) any { return c.Origins }, []string(nil)},
 		{"journal.path", "journal: {path: /tmp/x.db}", func(c *Config) any { return c.Journal.Path }, "/tmp/x.db"},
 		{"journal.path relative", "journal: {path: ../x.db}", func(c *Config) any { return c.Journal.Path }, "/x.db"},
 		{"journal.path default", "journal:", func(c *Config) any { return c.Journal.Path }, "/etc/parley.db"},
@@ -147,6 +156,11 @@ func TestKeys(t *testing.T) {
 		{"echo on", who(`echo: on`), func(c *Config) any { return p(c).Echo }, true},
 		{"echo default", who(``), func(c *Config) any { return p(c).Echo }, true},
 
+		{"serves", who(`serves: [elicitation, sampling, tools]`), func(c *Config) any { return p(c).Serves }, []Service{ServesElicitation, ServesSampling, ServesTools}},
+		{"serves default", who(``), func(c *Config) any { return p(c).Serves }, []Service(nil)},
+		{"anonymous", "spaces: {s: {mcp: {anonymous: p}, participants: {p: }}}", func(c *Config) any { return c.Spaces["s"].MCP.Anonymous }, "p"},
+		{"anonymous default", "spaces: {s: {mcp: }}", func(c *Config) any { return c.Spaces["s"].MCP }, MCP{}},
+
 		{"command", server(`command: npx`), func(c *Config) any { return m(c).Command }, "npx"},
 		{"args", server(`command: x, args: [-p, 8080, "", "${HOME}"]`), func(c *Config) any { return m(c).Args }, []string{"-p", "8080", "", "${HOME}"}},
 		{"args default", server(`command: x`), func(c *Config) any { return m(c).Args }, []string(nil)},
@@ -164,6 +178,16 @@ func TestKeys(t *testing.T) {
 		{"type sse", server(`type: sse, url: "http://127.0.0.1"`), transport, SSE},
 		{"type of a command", server(`command: x`), transport, Stdio},
 		{"type of a url", server(`url: "http://127.0.0.1"`), transport, HTTP},
+		{"pin strict", server(`command: x, pin: strict`), func(c *Config) any { return m(c).Pin }, PinStrict},
+		{"pin off", server(`command: x, pin: off`), func(c *Config) any { return m(c).Pin }, PinOff},
+		{"pin default", server(`command: x`), func(c *Config) any { return m(c).Pin }, PinRecord},
+		{"sessions peer", server(`command: x, sessions: peer`), func(c *Config) any { return m(c).Sessions }, SessionsPeer},
+		{"sessions shared", server(`command: x, sessions: shared`), func(c *Config) any { return m(c).Sessions }, SessionsShared},
+		{"sessions default", server(`command: x`), func(c *Config) any { return m(c).Sessions }, SessionsAuto},
+		{"roots", server(`command: x, roots: true`), func(c *Config) any { return m(c).Roots }, true},
+		{"roots default", server(`command: x`), func(c *Config) any { return m(c).Roots }, false},
+		{"server capabilities default", server(`command: x`), func(c *Config) any { return fmt.Sprint(m(c).Capabilities) },
+			"[mcp/response:* mcp/request:notifications/* mcp/request:sampling/createMessage mcp/request:elicitation/create mcp/request:roots/list]"},
 		{"server capabilities", server(`command: x, capabilities: [chat]`), func(c *Config) any { return fmt.Sprint(m(c).Capabilities) }, "[chat]"},
 		{"server capabilities none", server(`command: x, capabilities: []`), func(c *Config) any { return len(m(c).Capabilities) }, 0},
 
@@ -256,6 +280,7 @@ func TestWarnings(t *testing.T) {
 		{"listen: localhost:7717\nspaces: {s: }", ""},
 		{"listen: 127.1.2.3:7717\nspaces: {s: }", ""},
 		{who("history: 1"), `"p" has no token, so nobody can connect as it`},
+		{"spaces: {s: {mcp: {anonymous: p}, participants: {p: {history: 1}}}}", ""},
 		{who("token: too-short"), ":1:40: token is shorter than 16 characters and can be guessed"},
 		{who("token: long-enough-for-us"), ""},
 		{server(`url: "http://192.0.2.1/", headers: {A: b}`), "headers go to another machine over plain HTTP"},
@@ -275,6 +300,40 @@ func TestWarnings(t *testing.T) {
 		if all := strings.Join(got, "\n"); !strings.Contains(all, c.want) || (c.want == "") != (len(got) == 0) {
 			t.Errorf("%q warns\n%s\nwant %q", c.text, all, c.want)
 		}
+	}
+}
+
+// What nobody may enter without a token from another machine is refused in the
+// file, and again where the address to listen on is another one.
+func TestListenOn(t *testing.T) {
+	const text = "spaces:\n  s:\n    mcp: {anonymous: p}\n    participants: {p: }\n"
+	const refused = "parley.yaml:3:22: anonymous lets anybody in who reaches the gateway, so it may listen on loopback only\n    listen on 127.0.0.1:7717, or "
+	for address, ok := range map[string]bool{
+		"127.0.0.1:0": true, "127.9.9.9:1": true, "[::1]:7717": true, "localhost:7717": true,
+		":7717": false, "0.0.0.0:0": false, "[::]:0": false, "192.0.2.1:7717": false, "localhost.example.org:1": false, "nonsense": false,
+	} {
+		c, err := parse(t, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = c.ListenOn(address)
+		if (err == nil) != ok || c.Listen != address || err != nil && !strings.HasPrefix(err.Error(), refused) {
+			t.Errorf("on %s: %v", address, err)
+		}
+		if address == "nonsense" {
+			continue
+		}
+		_, err = parse(t, text+"listen: '"+address+"'\n")
+		if (err == nil) != ok || err != nil && !strings.HasPrefix(err.Error(), refused) {
+			t.Errorf("a file with %s: %v", address, err)
+		}
+	}
+	c, err := parse(t, who(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.ListenOn("0.0.0.0:1"); err != nil {
+		t.Errorf("nobody is anonymous: %v", err)
 	}
 }
 

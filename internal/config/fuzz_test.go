@@ -57,8 +57,11 @@ func complete(t *testing.T, cfg *Config) {
 		if s.Limits != s.Limits.WithDefaults() || s.Enforcement == "" || s.Protocol == "" {
 			t.Errorf("incomplete: %s %+v", name, s)
 		}
+		if _, ok := s.Participants[s.MCP.Anonymous]; !ok && s.MCP.Anonymous != "" {
+			t.Errorf("nobody is %q", s.MCP.Anonymous)
+		}
 		for id, server := range s.MCPServers {
-			if _, twice := s.Participants[id]; twice || server.Type == "" || (server.Command == "") == (server.URL == "") {
+			if _, twice := s.Participants[id]; twice || server.Type == "" || server.Pin == "" || server.Sessions == "" || (server.Command == "") == (server.URL == "") {
 				t.Errorf("incomplete: %s %+v", id, server)
 			}
 		}

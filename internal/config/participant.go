@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,11 +18,12 @@ func (r *reader) participant(v value, tokens map[TokenHash]string, in *Space) *P
 		Kinds:        r.kinds(m["kinds"]),
 		History:      r.history(m["history"], in.Limits.History),
 		Echo:         r.flag(m["echo"], true),
+		Serves:       r.serves(m["serves"]),
 	}
 	if v.written() && v.kind != mapNode {
 		return p // told already
 	}
-	if !m["token"].written() {
+	if !m["token"].written() && v.name != in.MCP.Anonymous {
 		w := v
 		w.node = nil
 		r.warn(w, "write token:, with what parley token prints", "%q has no token, so nobody can connect as it", v.name)
@@ -106,6 +108,25 @@ func (r *reader) history(v value, most int) int {
 		r.count(v, &n, 0, most)
 	}
 	return n
+}
+
+// serves is a list of services.
+func (r *reader) serves(v value) []Service {
+	var services []Service
+	for _, item := range r.items(v) {
+		before := len(r.problems)
+		s := choose(r, item, ServesSampling, ServesElicitation, ServesTools)
+		switch {
+		case !item.written():
+			r.fail(item, "", "%s has no value", item.title())
+		case len(r.problems) > before: // told
+		case slices.Contains(services, s):
+			r.fail(item, "", "%s is in the list already", s)
+		default:
+			services = append(services, s)
+		}
+	}
+	return services
 }
 
 // flag is a truth value: true, false, on or off.

@@ -14,12 +14,13 @@ import (
 
 // The keys of every level. Names stand where a path says NAME.
 var (
-	topKeys         = []string{"listen", "journal", "spaces"}
+	topKeys         = []string{"listen", "hosts", "origins", "journal", "spaces"}
 	journalKeys     = []string{"path", "sync"}
 	retentionKeys   = []string{"age", "size"}
-	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention"}
-	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo"}
-	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities"}
+	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention", "mcp"}
+	mcpKeys         = []string{"anonymous"}
+	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo", "serves"}
+	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "pin", "sessions", "roots"}
 )
 
 // levels is where a key that stands at the wrong place belongs.
@@ -32,6 +33,7 @@ var levels = []struct {
 	{"spaces.NAME", spaceKeys},
 	{"spaces.NAME.limits", limitKeys},
 	{"spaces.NAME.retention", retentionKeys},
+	{"spaces.NAME.mcp", mcpKeys},
 	{"spaces.NAME.participants.ID", participantKeys},
 	{"spaces.NAME.mcp_servers.ID", serverKeys},
 }
@@ -42,8 +44,11 @@ func (r *reader) config(v value) *Config {
 	m := r.keys(v, topKeys)
 	c := &Config{
 		Listen:  r.listen(m["listen"]),
+		Hosts:   r.hosts(m["hosts"]),
+		Origins: r.origins(m["origins"]),
 		Journal: r.journal(m["journal"]),
 		Spaces:  make(map[string]*Space),
+		name:    r.name,
 	}
 	for _, s := range r.all(m["spaces"]) {
 		if !validSpace.MatchString(s.name) {
@@ -53,6 +58,7 @@ func (r *reader) config(v value) *Config {
 		}
 		c.Spaces[s.name] = r.space(s)
 	}
+	r.problems = append(r.problems, c.exposed()...)
 	if len(c.Spaces) == 0 && len(r.problems) == 0 {
 		r.warn(v, "write spaces: {NAME: {participants: …}}", "there is no space, so nobody can join")
 	}
@@ -138,6 +144,7 @@ func (r *reader) space(v value) *Space {
 		MCPServers:   make(map[string]*MCPServer),
 		Limits:       r.limits(m["limits"]),
 		Retention:    r.retention(m["retention"]),
+		MCP:          r.mcp(m["mcp"]),
 	}
 	tokens := make(map[TokenHash]string) // whose
 	for _, p := range r.all(m["participants"]) {
@@ -155,6 +162,7 @@ func (r *reader) space(v value) *Space {
 		}
 		s.MCPServers[server.name] = r.server(server, s.Enforcement)
 	}
+	r.checkAnonymous(s)
 	return s
 }
 
