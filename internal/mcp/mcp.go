@@ -46,11 +46,11 @@ const (
 
 // JSON-RPC error codes of MCP.
 const (
-	CodeResourceNotFound    int64 = -32002
-	CodeHeaderMismatch      int64 = -32020
-	CodeMissingCapability   int64 = -32021
-	CodeUnsupportedVersion  int64 = -32022
-	CodeURLElicitation      int64 = -32042
+	CodeResourceNotFound   int64 = -32002
+	CodeHeaderMismatch     int64 = -32020
+	CodeMissingCapability  int64 = -32021
+	CodeUnsupportedVersion int64 = -32022
+	CodeURLElicitation     int64 = -32042
 )
 
 // InputRequired is the resultType of a result that asks for something before
