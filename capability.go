@@ -155,23 +155,46 @@ func (c Capability) Matches(a *Action) bool {
 }
 
 // grants judges a grant; subject is what the kind's SUBJECT means.
-func (r *rule) grants(a *Action, subject string) bool {
-	return r.typ.match(a.Kind.Type) &&
+func (r *rule) grants(a *Action, subject string) bool { return r.grant(a, subject, false) == Always }
+
+// grant says for how many params a grant matches; where they are known it is
+// Never or Always.
+func (r *rule) grant(a *Action, subject string, unknown bool) Extent {
+	but := r.typ.match(a.Kind.Type) &&
 		r.method.match(a.Kind.Method) &&
 		r.subject.match(subject) &&
 		(r.context == nil || r.contextMatches(a)) &&
-		(r.to == nil || r.grantsAddressees(a.To)) &&
-		(r.params == nil || r.judgeParams(a.Params) == yes)
+		(r.to == nil || r.grantsAddressees(a.To))
+	return r.extent(a, but, unknown, yes)
 }
 
 // denies judges a denial; doubtful says that the SUBJECT could mean anything.
-func (r *rule) denies(a *Action, doubtful bool) bool {
-	return r.typ.match(a.Kind.Type) &&
+func (r *rule) denies(a *Action, doubtful bool) bool { return r.denial(a, doubtful, false) == Always }
+
+// denial is grant for a denial.
+func (r *rule) denial(a *Action, doubtful, unknown bool) Extent {
+	but := r.typ.match(a.Kind.Type) &&
 		r.method.match(a.Kind.Method) &&
 		(doubtful || r.deniesSubject(a.Kind)) &&
 		(r.context == nil || r.contextMatches(a)) &&
-		(r.to == nil || r.deniesAddressees(a.To)) &&
-		(r.params == nil || r.judgeParams(a.Params) != no)
+		(r.to == nil || r.deniesAddressees(a.To))
+	return r.extent(a, but, unknown, doubt)
+}
+
+// extent adds what the params say, of which least is enough, to what all the
+// rest said.
+func (r *rule) extent(a *Action, rest, unknown bool, least verdict) Extent {
+	switch {
+	case !rest:
+		return Never
+	case r.params == nil:
+		return Always
+	case unknown:
+		return Sometimes
+	case r.judgeParams(a.Params) >= least:
+		return Always
+	}
+	return Never
 }
 
 func (r *rule) deniesSubject(k Kind) bool {

@@ -39,24 +39,46 @@ func (s Capabilities) AppendJSON(dst []byte) []byte {
 
 // Allow reports whether the set lets its owner send a. An empty set allows
 // nothing, and no set allows system/* or a SUBJECT that [CheckSubject] refuses.
-func (s Capabilities) Allow(a *Action) bool {
+func (s Capabilities) Allow(a *Action) bool { return s.extent(a, false) == Always }
+
+// Extent says for how many params of a call a set allows it.
+type Extent int
+
+// The extents, from less to more.
+const (
+	Never     Extent = iota // whatever the params are
+	Sometimes               // it depends on the params, or may
+	Always                  // whatever the params are
+)
+
+// Extent says whether the set lets its owner send a, whose Params are not known
+// yet and are not looked at: what a list of calls goes by. Where it is Never,
+// [Capabilities.Allow] is false whatever the params turn out to be, and where it
+// is Always, Allow is true.
+func (s Capabilities) Extent(a *Action) Extent { return s.extent(a, true) }
+
+// extent is the one decision. Where the params are known it is Never or Always.
+func (s Capabilities) extent(a *Action, unknown bool) Extent {
 	if strings.HasPrefix(a.Kind.Type, systemPrefix) || hasDotSubject(a.Kind) {
-		return false
+		return Never
 	}
 	subject := meantSubject(a.Kind)
-	granted := false
+	granted, most := Never, Always
 	for _, c := range s {
 		switch {
 		case c.r == nil:
 		case c.r.deny:
-			if c.r.denies(a, false) {
-				return false
+			switch c.r.denial(a, false, unknown) {
+			case Always:
+				return Never
+			case Sometimes:
+				most = Sometimes
 			}
-		case !granted:
-			granted = c.r.grants(a, subject)
+		case granted < Always:
+			granted = max(granted, c.r.grant(a, subject, unknown))
 		}
 	}
-	return granted
+	return min(granted, most)
 }
 
 // CheckParams refuses, with kind_mismatch, params that have a member whose name
