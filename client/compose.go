@@ -22,6 +22,7 @@ type sendOptions struct {
 	markdown  bool
 	reason    string
 	expires   time.Time
+	collect   bool
 	progress  func(Progress)
 }
 
@@ -54,6 +55,11 @@ func Reason(text string) SendOption { return func(o *sendOptions) { o.reason = t
 // Expires ends a proposal that nobody decided. Default: the space's
 // proposal_ttl, 24 hours.
 func Expires(at time.Time) SendOption { return func(o *sendOptions) { o.expires = at } }
+
+// Collect marks a proposal whose outcome its proposer fetches later, perhaps by
+// another run of its program: until it has, the gateway remembers it so that the
+// same proposal need not be made twice.
+func Collect() SendOption { return func(o *sendOptions) { o.collect = true } }
 
 // OnProgress asks for progress reports. f runs on the goroutine of the call
 // that waits. Where it is slower than they come, the oldest are left out.
@@ -144,6 +150,9 @@ func NewProposal(to, method string, params any, opts ...SendOption) (*parley.Env
 	}
 	if !o.expires.IsZero() {
 		b = appendString(append(b, `,"expires":`...), o.expires.UTC().Format(time.RFC3339))
+	}
+	if o.collect {
+		b = append(b, `,"collect":true`...)
 	}
 	e := &parley.Envelope{Payload: append(b, '}')}
 	if e.Kind, err = fullKind(parley.TypeProposal, method, e.Payload); err != nil {

@@ -66,6 +66,12 @@ type Options struct {
 	// requests. Default: they are seen, as everything is, and never handled.
 	Strict bool
 
+	// OnArrival is told of everything that [Room.Envelopes] would give, in its
+	// order, and before anybody who waits in a call hears of it. It is called
+	// from the room's goroutine: it must return soon, and must not call methods
+	// that wait.
+	OnArrival func(e *parley.Envelope)
+
 	// OnState is told when the connection is lost, found again, and when the
 	// room ends. It is called from the room's goroutine, one state after the
 	// other: it must return soon, and must not call methods that wait.

@@ -52,9 +52,13 @@ func (r *Room) take(ctx context.Context, data []byte) {
 	if system && r.private(e) {
 		return
 	}
-	if !r.arrive(e, kind, system) {
+	if !r.isNew(e) {
 		return
 	}
+	if r.opts.OnArrival != nil {
+		r.opts.OnArrival(e)
+	}
+	r.arrive(e, kind, system)
 	if r.serve(e, kind) {
 		r.deliver(ctx, item{env: e})
 	}
@@ -91,9 +95,8 @@ func (r *Room) private(e *parley.Envelope) bool {
 	return true
 }
 
-// arrive gives an envelope its place, and hands it to whoever waits for it. It
-// reports whether it is new.
-func (r *Room) arrive(e *parley.Envelope, kind parley.Kind, system bool) bool {
+// isNew gives an envelope its place, and reports whether it had none before.
+func (r *Room) isNew(e *parley.Envelope) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.order.accept(e.Seq) {
@@ -101,6 +104,13 @@ func (r *Room) arrive(e *parley.Envelope, kind parley.Kind, system bool) bool {
 		return false
 	}
 	r.stats.Received++
+	return true
+}
+
+// arrive hands an envelope to whoever waits for it.
+func (r *Room) arrive(e *parley.Envelope, kind parley.Kind, system bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
 	case e.Kind == parley.KindPresence:
 		r.presence(e)
@@ -111,7 +121,6 @@ func (r *Room) arrive(e *parley.Envelope, kind parley.Kind, system bool) bool {
 		r.answer(e, kind)
 		r.offers.arrive(e, kind, r.welcome.You.ID)
 	}
-	return true
 }
 
 // echo takes what we sent ourselves as its acknowledgement.
