@@ -27,6 +27,8 @@ type Bridge struct {
 	log     *slog.Logger
 	up      *Supervisor
 	room    atomic.Pointer[client.Room] // where the server is now; nil while it is down
+	base    atomic.Pointer[session]     // what keeps the server in the room; nil while it is down
+	fresh   chan struct{}               // holds one: the base session's lists have changed
 	tracker tracker
 	answers time.Duration // for calls in flight to be answered before the bridge leaves
 }
@@ -48,6 +50,11 @@ type Join struct {
 	// OnJoin is told each time that the server has joined the room.
 	OnJoin func(participant string)
 
+	// OnOffer is told what the server has to offer, completely, after it has
+	// joined and after each change; nil when it is down. It is called on one
+	// goroutine, which waits for it. Default: nobody is told.
+	OnOffer func(participant string, o *Offer)
+
 	// Metrics count what the bridge does. Default: nothing is counted.
 	Metrics *Metrics
 
@@ -64,7 +71,7 @@ const CodeServerGone = -32001
 
 // NewBridge makes a bridge that does nothing until Run.
 func NewBridge(s Server, j Join) *Bridge {
-	b := &Bridge{server: s, join: j, log: j.Log, answers: 5 * time.Second}
+	b := &Bridge{server: s, join: j, log: j.Log, answers: 5 * time.Second, fresh: make(chan struct{}, 1)}
 	b.tracker.metrics = j.Metrics
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
@@ -139,15 +146,21 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 		}
 		return err
 	}
+	base := &session{up: up, log: b.log}
+	b.base.Store(base)
 	b.room.Store(room)
 	b.tracker.join(up)
 	if b.join.OnJoin != nil {
 		b.join.OnJoin(room.ID())
 	}
+	offers := b.offering(alive, room.ID(), base)
 	b.obey(alive, room)
+	dead()
+	<-offers
 	b.tracker.join(nil)
 	b.room.Store(nil)
-	if err := room.Err(); err != nil && alive.Err() == nil {
+	b.base.Store(nil)
+	if err := room.Err(); err != nil && ctx.Err() == nil && up.reason() == nil {
 		room.Close()
 		return err
 	}
@@ -241,9 +254,16 @@ func (b *Bridge) progress(ctx context.Context, req *client.Request, params jsont
 // announce sends what the server says of itself to everybody, and what it says
 // of a call to whoever made it.
 func (b *Bridge) announce(ctx context.Context, method string, params jsontext.Value) {
-	room := b.room.Load()
-	if room == nil {
+	room, base := b.room.Load(), b.base.Load()
+	if room == nil || base == nil {
 		return
+	}
+	if isListChange(method) {
+		base.catalogue.changed()
+		select {
+		case b.fresh <- struct{}{}:
+		default:
+		}
 	}
 	to, opts := "", []client.SendOption(nil)
 	if req, ok := ctx.Value(callKey{}).(*client.Request); ok && method == "notifications/message" {

@@ -18,6 +18,7 @@ import (
 // bridged is a room with one server in it, called files.
 type bridged struct {
 	*parleytest.Gateway
+	*Bridge
 	t     *testing.T
 	joins chan string
 	end   func() error // stops the bridge
@@ -30,7 +31,8 @@ func bridge(t *testing.T, s Server, join Join) *bridged {
 	join.OnJoin = func(who string) { b.joins <- who }
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- NewBridge(s, join).Run(ctx) }()
+	b.Bridge = NewBridge(s, join)
+	go func() { ended <- b.Run(ctx) }()
 	b.end = func() error { stop(); return <-ended }
 	t.Cleanup(stop)
 	select {

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
 )
 
 // Upstream is a connection to one MCP server, after its handshake. [Connect]
@@ -41,6 +43,9 @@ type Info struct {
 	Version string         // the protocol version that was agreed on
 	Raw     jsontext.Value // the result of initialize as sent: capabilities, serverInfo, instructions
 }
+
+// Capabilities is the object of what the server can do; nil where it did not say.
+func (i Info) Capabilities() jsontext.Value { return parley.Member(i.Raw, "capabilities") }
 
 func newUpstream(o Options) *Upstream {
 	u := &Upstream{
