@@ -83,6 +83,10 @@ const (
 	noticeGrantExpired    = "grant_expired"
 	noticeGrantLapsed     = "grant_lapsed" // its grantor may no longer give it, by the configuration
 	noticeRedactionFailed = "redaction_failed"
+	noticeResultCollected = "result_collected"
+
+	NoticeToolsSeen    = "tools_seen"    // tools that were not known, each with its definition
+	NoticeToolsChanged = "tools_changed" // tools whose definitions are others than before
 )
 
 // NextExpiry is when [State.Expired] next has something to say; zero is never.
@@ -137,6 +141,10 @@ func lapsedPayload(id string) jsontext.Value {
 
 func (s *State) applyNotice(e *parley.Envelope) []Effect {
 	event, _ := parley.MemberString(e.Payload, "event")
+	if event == NoticeToolsSeen || event == NoticeToolsChanged {
+		s.applyTools(e)
+		return nil
+	}
 	for _, id := range e.Correlation.IDs {
 		switch event {
 		case noticeProposalExpired:
@@ -147,6 +155,8 @@ func (s *State) applyNotice(e *parley.Envelope) []Effect {
 			return s.endGrant(id)
 		case noticeRedactionFailed:
 			s.redactionsEnded(id, e.Seq)
+		case noticeResultCollected:
+			s.applyCollected(id)
 		}
 	}
 	return nil

@@ -3,8 +3,6 @@ package space
 import (
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/parleyhq/parley"
 )
 
@@ -32,9 +30,14 @@ func (j *judgement) judgeFulfilment() error {
 	if err := j.sameAsProposed(p); err != nil {
 		return err
 	}
-	if target := j.e.To[0]; j.connections[target] == 0 {
+	target := j.e.To[0]
+	if err := j.sameDefinition(p, target); err != nil {
+		return err
+	}
+	if j.connections[target] == 0 {
 		return parley.Errorf(parley.TargetAbsent, "%q is not here to serve the call; the proposal stays open", target)
 	}
+	j.fulfils = p
 	return nil
 }
 
@@ -120,42 +123,6 @@ func closedError(p *proposal) *parley.Error {
 		p.ID, p.State, p.Closed.By, p.Closed.At.Format("15:04:05.000Z"), p.Closed.ID)
 }
 
-// judgeRound covers the further rounds of a fulfilled multi-round-trip call:
-// they add what the tool asked for, and change nothing else.
-func (j *judgement) judgeRound() error {
-	if !isRound(j.call.Params) {
-		return nil
-	}
-	for _, id := range j.e.Correlation.IDs {
-		p, ok := j.proposals.rounds.get(id)
-		if !ok {
-			continue
-		}
-		same := j.from == p.Closed.By && j.kind.Method == p.Kind.Method &&
-			slices.Equal(j.e.To, []string{p.target}) &&
-			paramsDigest(j.e.Payload, "inputResponses", "requestState") == p.digest
-		if !same {
-			return mismatch(p, "a further round may add only inputResponses and requestState")
-		}
-	}
-	return nil
-}
-
-func isRound(params jsontext.Value) bool {
-	return parley.Member(params, "inputResponses") != nil || parley.Member(params, "requestState") != nil
-}
-
-// roundOf is whose proposal a further round belongs to: its answer is for them
-// too. It is "" for every other request.
-func (s *State) roundOf(e *parley.Envelope) string {
-	for _, id := range e.Correlation.IDs {
-		if p, ok := s.proposals.rounds.get(id); ok && isRound(parley.Member(e.Payload, "params")) {
-			return p.From
-		}
-	}
-	return ""
-}
-
 func (s *State) applyFulfilment(e *parley.Envelope, kind parley.Kind) {
 	for _, id := range e.Correlation.IDs {
 		p := s.proposals.open[id]
@@ -169,10 +136,11 @@ func (s *State) applyFulfilment(e *parley.Envelope, kind parley.Kind) {
 		p.digest = paramsDigest(e.Payload)
 		if len(e.To) > 0 { // a space that was lazy then let others through
 			p.target = e.To[0]
+			p.tool = s.definition(p.Kind, p.target)
 		}
 		s.proposals.close(p, state, Closing{By: e.From, ID: e.ID, At: e.TS})
 		if r := s.requests.open[e.ID]; r != nil {
-			r.proposer = p.From
+			r.proposer, r.fulfilment = p.From, e.ID
 		}
 	}
 }

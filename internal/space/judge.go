@@ -28,14 +28,20 @@ func (s *State) Judge(from string, e *parley.Envelope, now time.Time) (Verdict, 
 	return Verdict{Envelope: e, Kind: j.kind, To: j.addressees()}, nil
 }
 
-// addressees are those named in to, and the proposer where the envelope answers
-// a fulfilment of its proposal.
+// addressees are those named in to, and the proposer where the envelope fulfils
+// its proposal or answers a fulfilment.
 func (j *judgement) addressees() []string {
-	to := j.e.To
-	if j.answered == nil || j.answered.proposer == "" || len(to) == 0 || slices.Contains(to, j.answered.proposer) {
+	to, proposer := j.e.To, ""
+	switch {
+	case j.answered != nil:
+		proposer = j.answered.proposer
+	case j.fulfils != nil:
+		proposer = j.fulfils.From
+	}
+	if proposer == "" || len(to) == 0 || slices.Contains(to, proposer) {
 		return to
 	}
-	return append(slices.Clip(to), j.answered.proposer)
+	return append(slices.Clip(to), proposer)
 }
 
 // judgement is one envelope on its way through the checks.
@@ -50,7 +56,9 @@ type judgement struct {
 	call     parley.Call // of a request or proposal in a strict space
 	answered *request    // the open request that a response answers
 	object   string      // whom an order is about
-	ended    *proposal   // the proposal that a fulfilment, reject or withdraw names
+	ended    *proposal   // the proposal that a reject or withdraw names
+	fulfils  *proposal   // the open one that a request fulfils
+	covered  bool        // an approval lets its proposer send it
 }
 
 func (j *judgement) strict() bool { return !j.rules.Lazy }
@@ -98,10 +106,8 @@ func (j *judgement) readPayload() error {
 		return j.readResponse()
 	case parley.TypeReject, parley.TypeWithdraw:
 		return j.readEnding()
-	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRedact, parley.KindRestartBridge:
+	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRedact, parley.KindRestartBridge, parley.KindAcceptTool:
 		return j.readOrder()
-	case parley.KindAcceptTool:
-		return parley.Errorf(parley.InvalidKind, "%s is not served by this gateway yet", j.kind.Type)
 	}
 	return nil
 }
@@ -130,6 +136,9 @@ func (j *judgement) capability() error {
 	}
 	if caps.Allow(&action) || j.mayWithdraw(caps, action) {
 		return nil
+	}
+	if covered, err := j.coveredRound(); covered || err != nil {
+		return err
 	}
 	err := parley.Errorf(parley.CapabilityViolation, "you may not send %.200s", j.kind)
 	err.AttemptedKind = j.kind.String()
@@ -193,14 +202,17 @@ func (j *judgement) context() error {
 func (j *judgement) meaning() error {
 	switch j.kind.Type {
 	case parley.TypeRequest:
-		return j.judgeFulfilment()
+		if err := j.judgeFulfilment(); err != nil {
+			return err
+		}
+		return j.judgePin()
 	case parley.TypeProposal:
 		return j.judgeProposal()
 	case parley.TypeReject:
 		return j.judgeReject()
 	case parley.TypeWithdraw:
 		return j.judgeWithdraw()
-	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRestartBridge:
+	case parley.KindGrant, parley.KindRevoke, parley.KindKick, parley.KindRestartBridge, parley.KindAcceptTool:
 		return j.judgeOrder()
 	case parley.KindRedact:
 		return j.judgeRedact()

@@ -36,6 +36,8 @@ func (j *judgement) judgeOrder() error {
 		return j.judgeGrant()
 	case parley.KindRevoke:
 		return j.judgeRevoke()
+	case parley.KindAcceptTool:
+		return j.judgeAccept()
 	}
 	return nil
 }

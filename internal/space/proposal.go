@@ -41,6 +41,9 @@ type Proposal struct {
 	Opened  time.Time
 	Expires time.Time
 	Closed  Closing // zero while it is open
+
+	Collect   bool // its proposer comes back for what became of it
+	Collected bool // and has got it
 }
 
 // Closing says how a proposal ended.
@@ -57,11 +60,14 @@ type proposal struct {
 	target    string        // whom the fulfilment asked
 	known     []string      // while it is open: those in To who take part here
 	addressed bool          // it named somebody
+	tool      parley.Digest // of the definition that an approval is for; zero is none
+	proposed  parley.Digest // of params as proposed, where it is to be collected
+	round     *openRound    // of a fulfilled one; nil where nobody is asked for more
 }
 
 // size is what a proposal takes, about, in bytes.
 func (p *proposal) size() int {
-	return 256 + len(p.ID) + len(p.From) + sizeOf(p.Kind, p.To)
+	return 336 + len(p.ID) + len(p.From) + sizeOf(p.Kind, p.To)
 }
 
 // Bounds of what proposals take, besides the limit on their number: the state
@@ -83,6 +89,8 @@ type proposalBook struct {
 	size     int                // of the open ones, in bytes
 	sizeFrom map[string]int     // the same by proposer
 	expiry   []*proposal        // open ones, soonest first
+
+	collecting map[string][]string // those that are to be collected, by proposer, oldest first
 }
 
 func newProposalBook() *proposalBook {
@@ -92,6 +100,8 @@ func newProposalBook() *proposalBook {
 		rounds:   newWindow[*proposal](roundsSize),
 		openFrom: make(map[string]int),
 		sizeFrom: make(map[string]int),
+
+		collecting: make(map[string][]string),
 	}
 }
 
@@ -128,6 +138,19 @@ func (b *proposalBook) close(p *proposal, state ProposalState, c Closing) {
 	b.ended.add(p.ID, p)
 	if state == Fulfilled || state == Amended {
 		b.rounds.add(c.ID, p)
+	}
+}
+
+// change puts another version in the place of an ended proposal: others may
+// hold the old one.
+func (b *proposalBook) change(p *proposal, to func(*proposal)) {
+	next := *p
+	to(&next)
+	if held, _ := b.ended.get(p.ID); held == p {
+		b.ended.change(p.ID, &next)
+	}
+	if held, _ := b.rounds.get(p.Closed.ID); held == p {
+		b.rounds.change(p.Closed.ID, &next)
 	}
 }
 
@@ -225,7 +248,14 @@ func (s *State) applyProposal(e *parley.Envelope, kind parley.Kind) {
 	}
 	p := s.newProposal(e, kind)
 	p.digest = paramsDigest(e.Payload)
+	if len(e.To) == 1 {
+		p.tool = s.definition(kind, e.To[0])
+	}
 	s.proposals.add(p)
+	if p.Collect = asksToCollect(e.Payload); p.Collect {
+		p.proposed = p.digest
+		s.proposals.collectable(p)
+	}
 }
 
 func (s *State) newProposal(e *parley.Envelope, kind parley.Kind) *proposal {

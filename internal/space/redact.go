@@ -60,18 +60,21 @@ func (s *State) applyRedact(e *parley.Envelope) []Effect {
 }
 
 // forget drops what is kept of the payload of an envelope, where that is an
-// ended proposal or what ended it.
+// ended proposal, what ended it, or an answer that asked for more.
 func (b *proposalBook) forget(p *proposal, id string) {
+	if p.round != nil && p.round.answer == id {
+		b.change(p, func(p *proposal) { p.round = nil })
+		return
+	}
 	if p.ID != id && p.Closed.ID != id {
 		return
 	}
-	bare := *p // others may hold the old one
-	bare.digest = parley.Digest{}
-	if bare.Closed.ID == id {
-		bare.Closed.Reason = ""
-	}
-	b.ended.change(bare.ID, &bare)
-	b.rounds.change(bare.Closed.ID, &bare)
+	b.change(p, func(p *proposal) {
+		p.digest, p.proposed = parley.Digest{}, parley.Digest{}
+		if p.Closed.ID == id {
+			p.Closed.Reason = ""
+		}
+	})
 }
 
 // Redacting are the orders that are not known to be carried out.

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -13,11 +14,13 @@ import (
 // request is one that has no answer yet.
 type request struct {
 	id   string
+	seq  uint64
 	kind parley.Kind // effective
 	from string
 	to   []string
 
-	proposer string // whose proposal it fulfils, or ""
+	proposer   string // whose proposal it fulfils, or goes on with, or ""
+	fulfilment string // its own id, or that of the fulfilment that it goes on with
 }
 
 // openPerSender is how many unanswered requests of one sender are remembered;
@@ -32,7 +35,7 @@ const (
 
 // size is what a request takes, about, in bytes.
 func (r *request) size() int {
-	return 128 + len(r.id) + len(r.from) + sizeOf(r.kind, r.to)
+	return 128 + len(r.id) + len(r.from) + len(r.fulfilment) + sizeOf(r.kind, r.to)
 }
 
 // sizeOf is what a kind and its addressees take, about, in bytes.
@@ -96,8 +99,12 @@ func (b *requestBook) remove(id string) {
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 func (s *State) applyRequest(e *parley.Envelope, kind parley.Kind) {
+	r := &request{id: e.ID, seq: e.Seq, kind: kind, from: e.From, to: s.knownOf(e.To)}
+	if p := s.applyRound(e, kind); p != nil {
+		r.proposer, r.fulfilment = p.From, p.Closed.ID
+	}
 	if !s.rules.Lazy && len(e.To) > 0 && !isNotification(kind.Method) { // a request to nobody is answered by nobody
-		s.requests.add(&request{id: e.ID, kind: kind, from: e.From, to: s.knownOf(e.To), proposer: s.roundOf(e)})
+		s.requests.add(r)
 	}
 	s.applyFulfilment(e, kind)
 }
@@ -118,8 +125,33 @@ func (s *State) applyResponse(e *parley.Envelope) {
 	for _, id := range e.Correlation.IDs {
 		if r := s.requests.open[id]; r != nil && slices.Contains(r.to, e.From) {
 			s.requests.remove(id)
+			if r.fulfilment != "" {
+				s.applyRoundAnswer(r.fulfilment, e)
+			}
 		}
 	}
+}
+
+// OpenRequest is a request that waits for its answer.
+type OpenRequest struct {
+	ID       string
+	Seq      uint64
+	From     string
+	Kind     parley.Kind // effective
+	Proposer string      // whose proposal it fulfils, or goes on with, or ""
+}
+
+// OpenRequests lists the requests to a participant that wait for its answer, by
+// their place in the order.
+func (s *State) OpenRequests(to string) []OpenRequest {
+	var list []OpenRequest
+	for _, r := range s.requests.open {
+		if slices.Contains(r.to, to) {
+			list = append(list, OpenRequest{ID: r.id, Seq: r.seq, From: r.from, Kind: r.kind, Proposer: r.proposer})
+		}
+	}
+	slices.SortFunc(list, func(a, b OpenRequest) int { return cmp.Compare(a.Seq, b.Seq) })
+	return list
 }
 
 // openRequest is the open request, addressed to the sender, that the envelope

@@ -23,9 +23,10 @@ func Restore(rules Rules, n *Snapshot) *State {
 		s.contexts.add(c.ID, c.Type)
 	}
 	for _, r := range n.Requests {
-		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, proposer: r.Proposer})
+		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, proposer: r.Proposer, seq: r.Seq, fulfilment: r.Fulfils})
 	}
 	s.restoreProposals(n)
+	s.restoreTools(n)
 	return s
 }
 
@@ -84,6 +85,22 @@ func (s *State) restoreProposals(n *Snapshot) {
 			b.rounds.add(p.Closed.ID, p)
 		}
 	}
+	for _, p := range s.Proposals("") {
+		if p.Collect {
+			b.collectable(b.get(p.ID))
+		}
+	}
+}
+
+func (s *State) restoreTools(n *Snapshot) {
+	for _, of := range n.Tools {
+		for _, t := range of.List {
+			if t.Accepted == (parley.Digest{}) {
+				t.Accepted = t.Digest
+			}
+			s.tools.put(&Tool{Participant: of.Of, Name: t.Name, Digest: t.Digest, Accepted: t.Accepted, Notice: t.Notice, Change: t.Change})
+		}
+	}
 }
 
 func (saved savedProposal) proposal() *proposal {
@@ -91,8 +108,18 @@ func (saved savedProposal) proposal() *proposal {
 		Proposal: Proposal{
 			ID: saved.ID, Seq: saved.Seq, Kind: parley.SplitKind(saved.Kind), From: saved.From, To: saved.To,
 			State: saved.State, Opened: saved.Opened, Expires: saved.Expires,
+			Collect: saved.Collect, Collected: saved.Collected,
 		},
-		digest: saved.Digest, target: saved.Target, known: saved.Known, addressed: saved.Named,
+		digest: saved.Digest, target: saved.Target, known: saved.Known, addressed: saved.Named, tool: saved.Tool,
+	}
+	if p.Collect {
+		p.proposed = saved.Proposed
+		if p.proposed == (parley.Digest{}) {
+			p.proposed = p.digest
+		}
+	}
+	if r := saved.Round; r != nil {
+		p.round = &openRound{r.Answer, r.State}
 	}
 	if c := saved.Closed; c != nil {
 		p.Closed = Closing{By: c.By, ID: c.ID, At: c.At, Reason: c.Reason}

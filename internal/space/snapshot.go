@@ -37,6 +37,7 @@ type Snapshot struct {
 	Open        []savedProposal   `json:"open_proposals,omitempty"`
 	Rounds      []savedProposal   `json:"fulfilled_proposals,omitempty"` // those that are not among Ended
 	Ended       []savedProposal   `json:"ended_proposals,omitempty"`
+	Tools       []savedTools      `json:"tools,omitempty"`
 	IDs         []savedID         `json:"ids,omitempty"`
 	Contexts    []savedContext    `json:"contexts,omitempty"`
 }
@@ -63,6 +64,8 @@ type savedRequest struct {
 	From     string   `json:"from"`
 	To       []string `json:"to,omitempty"`
 	Proposer string   `json:"proposer,omitempty"`
+	Seq      uint64   `json:"seq,omitzero"`
+	Fulfils  string   `json:"fulfilment,omitempty"`
 }
 
 type savedProposal struct {
@@ -79,6 +82,31 @@ type savedProposal struct {
 	Digest  parley.Digest `json:"digest"`
 	Target  string        `json:"target,omitempty"`
 	Closed  *savedClosing `json:"closed,omitempty"`
+
+	Tool      parley.Digest `json:"tool,omitzero"`
+	Round     *savedRound   `json:"round,omitempty"`
+	Collect   bool          `json:"collect,omitzero"`
+	Proposed  parley.Digest `json:"proposed,omitzero"` // where it is not Digest
+	Collected bool          `json:"collected,omitzero"`
+}
+
+type savedRound struct {
+	Answer string        `json:"answer"`
+	State  parley.Digest `json:"state,omitzero"`
+}
+
+// savedTools are one participant's.
+type savedTools struct {
+	Of   string      `json:"participant"`
+	List []savedTool `json:"list"`
+}
+
+type savedTool struct {
+	Name     string        `json:"name"`
+	Digest   parley.Digest `json:"digest"`
+	Accepted parley.Digest `json:"accepted,omitzero"` // where it is not Digest
+	Notice   uint64        `json:"notice"`
+	Change   string        `json:"change,omitempty"`
 }
 
 type savedClosing struct {
@@ -109,6 +137,7 @@ type Copy struct {
 	rounds   []entry[*proposal]
 	ids      []entry[idEntry]
 	contexts []entry[string]
+	tools    []*Tool
 }
 
 // Copy takes a copy of the projection. What it takes does not grow with the
@@ -142,9 +171,12 @@ func (s *State) Copy() *Copy {
 	for _, of := range s.requests.sender {
 		for _, id := range of.ids {
 			if r := s.requests.open[id]; r != nil {
-				c.small.Requests = append(c.small.Requests, savedRequest{r.id, r.kind.String(), r.from, r.to, r.proposer})
+				c.small.Requests = append(c.small.Requests, savedRequest{r.id, r.kind.String(), r.from, r.to, r.proposer, r.seq, r.fulfilment})
 			}
 		}
+	}
+	for _, of := range s.tools.of {
+		c.tools = slices.AppendSeq(c.tools, maps.Values(of))
 	}
 	return c
 }
@@ -165,6 +197,7 @@ func (c *Copy) Snapshot() *Snapshot {
 			n.Rounds = append(n.Rounds, save(e.value))
 		}
 	}
+	n.Tools = saveTools(c.tools)
 	for _, e := range c.ids {
 		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed, e.value.proposal})
 	}
@@ -216,8 +249,34 @@ func save(p *proposal) savedProposal {
 		ID: p.ID, Seq: p.Seq, Kind: p.Kind.String(), From: p.From, To: p.To, Known: p.known, Named: p.addressed,
 		State: p.State, Opened: p.Opened, Expires: p.Expires, Digest: p.digest, Target: p.target,
 	}
+	saved.Tool, saved.Collect, saved.Collected = p.tool, p.Collect, p.Collected
+	if p.proposed != p.digest {
+		saved.Proposed = p.proposed
+	}
+	if p.round != nil {
+		saved.Round = &savedRound{p.round.answer, p.round.state}
+	}
 	if p.State != Open {
 		saved.Closed = &savedClosing{p.Closed.By, p.Closed.ID, p.Closed.At, p.Closed.Reason}
+	}
+	return saved
+}
+
+// saveTools sorts tools by participant and name.
+func saveTools(tools []*Tool) (saved []savedTools) {
+	slices.SortFunc(tools, func(a, b *Tool) int {
+		return cmp.Or(cmp.Compare(a.Participant, b.Participant), cmp.Compare(a.Name, b.Name))
+	})
+	for _, t := range tools {
+		one := savedTool{Name: t.Name, Digest: t.Digest, Notice: t.Notice, Change: t.Change}
+		if !t.IsAccepted() {
+			one.Accepted = t.Accepted
+		}
+		if len(saved) == 0 || saved[len(saved)-1].Of != t.Participant {
+			saved = append(saved, savedTools{Of: t.Participant})
+		}
+		last := &saved[len(saved)-1]
+		last.List = append(last.List, one)
 	}
 	return saved
 }

@@ -40,6 +40,10 @@ type Rules struct {
 	Limits       Limits
 	Participants map[string]parley.Capabilities // by id, what the configuration gives them
 
+	// Pins are the participants whose tools can be called only by a definition
+	// that was accepted, as the first is.
+	Pins map[string]bool
+
 	// NewID makes the ids of envelopes that come without one. It must never
 	// return the same id twice. Required.
 	NewID func() string
@@ -61,6 +65,7 @@ type State struct {
 	contexts  *window[string]    // contexts by id, with the type that their first envelope gave them
 	requests  *requestBook
 	proposals *proposalBook
+	tools     *toolBook
 	present   map[string]bool // who joined and did not leave, as the record has it
 	redacting []Redaction     // what was ordered, until the runtime has done it
 
@@ -91,6 +96,7 @@ func New(rules Rules) *State {
 		contexts:    newWindow[string](windowSize),
 		requests:    newRequestBook(),
 		proposals:   newProposalBook(),
+		tools:       newToolBook(),
 		present:     make(map[string]bool),
 		connections: make(map[string]int),
 		buckets:     make(map[string]*rate.Limiter),
@@ -116,7 +122,7 @@ func (s *State) Known(id string) bool { return s.members[id] != nil }
 type Verdict struct {
 	Envelope *parley.Envelope // stamped: protocol, id, ts, from
 	Kind     parley.Kind      // the effective kind
-	To       []string         // whom it counts as addressed to: Envelope.To, and the proposer where it answers a fulfilment
+	To       []string         // whom it counts as addressed to: Envelope.To, and the proposer where it is or answers a fulfilment
 }
 
 // Effect is something that the runtime has to do once the envelope that caused

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/parleyhq/parley"
 )
 
@@ -30,6 +32,11 @@ var update = flag.Bool("update", false, "write what the state machine answers in
 //	restart                        the state is rebuilt from what is on record
 //	who ID                         what ID may send
 //	proposals                      what is known of them
+//	lists ID NAME=TEXT …           the gateway was told of a server's list of tools
+//	tools                          what is known of them
+//	collected ID                   the gateway is told that a result was fetched
+//	uncollected ID TO NAME {…}     what ID finds of a call that it proposed before
+//	open ID                        the requests that wait for ID's answer
 //
 // The cast, all connected: you and boss, who may do everything; agent, which
 // proposes; files, which serves.
@@ -197,8 +204,73 @@ func (p *play) do(line string) []string {
 		}
 		return out
 	}
+	if out, ok := p.ask(verb, rest); ok {
+		return out
+	}
 	p.t.Fatalf("%s: what is %q?", p.title, line)
 	return nil
+}
+
+// ask is what the gateway is asked and told by those in its own process.
+func (p *play) ask(verb, rest string) (out []string, ok bool) {
+	switch verb {
+	case "lists":
+		return p.list(rest), true
+	case "tools":
+		for _, t := range p.state.Tools("") {
+			line := t.Participant + " " + t.Name
+			if !t.IsAccepted() {
+				line += " is not accepted: " + t.Change
+			}
+			out = append(out, fmt.Sprintf("%s (#%d)", line, t.Notice))
+		}
+	case "collected":
+		return p.admitSystem(p.state.Collected(rest, p.now)), true
+	case "uncollected":
+		word := strings.SplitN(rest, " ", 4)
+		kind := parley.Kind{Type: parley.TypeRequest, Method: "tools/call", Subject: word[2]}
+		pr, found := p.state.Uncollected(word[0], kind, strings.Trim(word[1], "-"), parley.DigestParams(jsontext.Value(word[3]), "_meta"), p.now)
+		if found {
+			out = append(out, describeProposal(pr))
+		}
+	case "open":
+		for _, r := range p.state.OpenRequests(rest) {
+			out = append(out, fmt.Sprintf("%s (#%d) %s of %s for %q", r.ID, r.Seq, r.Kind, r.From, r.Proposer))
+		}
+	default:
+		return nil, false
+	}
+	return out, true
+}
+
+// list does what the gateway does with a list of tools, whose definitions are a
+// word each.
+func (p *play) list(rest string) (out []string) {
+	participant, words, _ := strings.Cut(rest, " ")
+	var listed []Listed
+	for word := range strings.FieldsSeq(words) {
+		name, text, _ := strings.Cut(word, "=")
+		listed = append(listed, Listed{name, parley.DigestParams(jsontext.Value(strconv.Quote(text)))})
+	}
+	notice := func(event string, places []int) {
+		if len(places) == 0 {
+			return
+		}
+		var tools []string
+		for _, i := range places {
+			tools = append(tools, fmt.Sprintf(`{"name":%q,"digest":"%x","summary":"it is another"}`, listed[i].Name, listed[i].Digest))
+		}
+		payload := fmt.Sprintf(`{"event":%q,"participant":%q,"tools":[%s]}`, event, participant, strings.Join(tools, ","))
+		p.admitSystem(p.state.ToolNotice(jsontext.Value(payload), p.now), nil)
+		out = append(out, fmt.Sprintf("#%d %s: %d", p.state.Seq(), event, len(places)))
+	}
+	news := p.state.ToolNews(participant, listed)
+	notice(NoticeToolsSeen, news.New)
+	notice(NoticeToolsChanged, news.Changed)
+	if news.Left > 0 {
+		out = append(out, fmt.Sprint("left out: ", news.Left))
+	}
+	return out
 }
 
 func (p *play) setRules(rest string) []string {
@@ -212,6 +284,8 @@ func (p *play) setRules(rest string) []string {
 			p.wasLazy = true
 		case "mcpp":
 			p.rules.Protocol = parley.ProtocolMCPP
+		case "pins":
+			p.rules.Pins = map[string]bool{value: true}
 		case "rate":
 			l.Rate = float64(n)
 		case "burst":
