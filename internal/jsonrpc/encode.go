@@ -33,13 +33,13 @@ func EncodeResult(id, result jsontext.Value) []byte {
 	return onOneLine(append(b, '}'))
 }
 
-// EncodeError answers a request; a nil id is written as null, where it is not
-// known what was asked.
+// EncodeError answers a request. Where it is not known what was asked the id is
+// nil and left out: MCP's schema has no null there.
 func EncodeError(id jsontext.Value, e *Error) []byte {
-	if id == nil {
-		id = jsontext.Value("null")
+	b := []byte(`{"jsonrpc":"2.0"`)
+	if id != nil {
+		b = append(append(b, `,"id":`...), id...)
 	}
-	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	b = append(append(b, `,"error":`...), e.JSON()...)
 	return onOneLine(append(b, '}'))
 }
