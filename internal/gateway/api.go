@@ -60,6 +60,7 @@ func (a *api) register(mux *http.ServeMux) {
 		"GET " + space + "/participants":                    listParticipants,
 		"POST " + space + "/participants/{id}/capabilities": changeCapabilities,
 		"GET " + space + "/proposals":                       listProposals,
+		"GET " + space + "/tools":                           listTools,
 		"GET " + space + "/proposals/{id}":                  getProposal,
 		"POST " + space + "/proposals/{id}/fulfil":          fulfil,
 		"POST " + space + "/proposals/{id}/reject":          reject,

@@ -124,6 +124,7 @@ func (g *Gateway) newRoom(s Space) *room {
 		inbox:  make(chan submission, submissions),
 		large:  newQuotas(largeAtOnce),
 		calls:  make(chan func()),
+		lists:  make(chan struct{}, 1),
 		notice: make(chan struct{}, 1),
 		alarm:  make(chan struct{}, 1),
 		healed: make(chan *restored),
@@ -175,24 +176,13 @@ func (g *Gateway) View(ctx context.Context, name string, fn func(*space.State)) 
 	if err != nil {
 		return err
 	}
-	settled := make(chan error, 1)
-	err = r.do(ctx, func() {
+	return r.ask(ctx, func() error {
 		if r.down {
-			settled <- unavailable()
-			return
+			return unavailable()
 		}
 		fn(r.state)
-		r.whenDurable(func(err error) { settled <- err })
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	select {
-	case err := <-settled:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // Handler serves everything that the gateway offers over HTTP.

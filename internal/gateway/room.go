@@ -28,6 +28,7 @@ type room struct {
 	metrics *spaceMetrics
 	inbox   chan submission
 	calls   chan func()
+	lists   chan struct{} // has room for one: lists of tools are taken in one after the other
 	notice  chan struct{} // has room for one: there are effects, or a failure
 	healed  chan *restored
 	ended   chan struct{} // closed when run has returned
@@ -125,6 +126,43 @@ func (r *room) do(ctx context.Context, fn func()) error {
 	case <-r.ended:
 		return goingAway()
 	}
+}
+
+// ask runs fn on the space's goroutine, and waits until all that fn could see, or
+// put there itself, is on record.
+func (r *room) ask(ctx context.Context, fn func() error) error {
+	settled := make(chan error, 1)
+	err := r.do(ctx, func() {
+		if err := fn(); err != nil {
+			settled <- err
+			return
+		}
+		r.whenDurable(func(err error) { settled <- err })
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-settled:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// put has the gateway's own envelope put on record, and waits for that; fn makes
+// it, and may find that none is needed.
+func (r *room) put(ctx context.Context, fn func(*space.State, time.Time) (*parley.Envelope, error)) error {
+	return r.ask(ctx, func() error {
+		if err := r.closed(); err != nil {
+			return err
+		}
+		e, err := fn(r.state, r.now())
+		if err == nil && e != nil && !r.own(e) {
+			return unavailable()
+		}
+		return err
+	})
 }
 
 // attend does what the journal's goroutine left to do.
