@@ -15,19 +15,31 @@ import (
 const configName = "parley.yaml"
 
 func newCheck(t *terminal) *cobra.Command {
-	return &cobra.Command{
+	var imports importFlags
+	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check a configuration, and show all its mistakes at once",
 		Long: `Read a configuration, parley.yaml of the current folder unless another is named, as
 "parley up" would, and show everything that is wrong with it. Nothing is
-started.`,
+started.
+
+With --import, show instead what parley.yaml would say of the MCP servers that another
+program is configured with. Secrets do not show: what is written there literally
+becomes a reference to an environment variable, which you set.`,
 		Example: `  parley check
-  parley check deploy/parley.yaml`,
+  parley check deploy/parley.yaml
+  parley check --import .vscode/mcp.json`,
 		Args: arguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
+			if err := imports.check(); err != nil {
+				return err
+			}
 			path := configName
 			if len(args) == 1 {
 				path = args[0]
+			}
+			if len(imports.files) > 0 {
+				return checkImport(t, &imports, path, len(args) == 1)
 			}
 			c, err := loadConfig(path)
 			if err != nil {
@@ -40,6 +52,8 @@ started.`,
 			return t.printSummary(path, c)
 		},
 	}
+	imports.register(cmd.Flags())
+	return cmd
 }
 
 // warnServers says which MCP servers could not be started from here and now. That

@@ -89,8 +89,8 @@ func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
 		return nil, err
 	}
 	human := demoParticipant(humanToken, "mcp/*", "chat", "capability/*", "space/*")
-	agent := demoParticipant(d.agentToken, "mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list",
-		"mcp/request:tools/call:read_*", "mcp/request:tools/call:list_*", "mcp/request:tools/call:search_*", "chat")
+	agent := demoParticipant(d.agentToken, "mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list", "chat",
+		reading("read_*"), reading("list_*"), reading("search_*"))
 	return &config.Config{
 		Listen:  config.DefaultListen,
 		Journal: config.Journal{Path: path, Sync: config.SyncNormal},
@@ -105,6 +105,12 @@ func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
 			}},
 		}},
 	}, nil
+}
+
+// reading is the right to call tools of the file tool, and of no other server that
+// may have been imported.
+func reading(tools string) string {
+	return `{"kind": "mcp/request:tools/call:` + tools + `", "to": ["` + demoFiles + `"]}`
 }
 
 func demoParticipant(token string, patterns ...string) *config.Participant {

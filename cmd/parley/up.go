@@ -21,6 +21,7 @@ type upFlags struct {
 	data    string
 	urlFile string
 	level   slog.Level
+	imports importFlags
 }
 
 func newUp(t *terminal) *cobra.Command {
@@ -33,10 +34,14 @@ named. Without either: a demo space with a file tool on a scratch folder and a
 small agent that proposes something. The demo keeps its state in ` + demoDir + ` below the
 current folder, and so remembers what was proposed when it starts again.
 
+With --import the MCP servers that Claude, Cursor or VS Code are configured with join
+too: in the demo, you may use them, and the agent may only propose it.
+
 Ctrl-C ends it once everything that was accepted is on record and delivered; a second
 one ends it within a second.`,
 		Example: `  parley up
-  parley up --config parley.yaml --listen 127.0.0.1:7800`,
+  parley up --config parley.yaml --listen 127.0.0.1:7800
+  parley up --import ~/.cursor/mcp.json`,
 		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			plan, err := flags.plan(t)
@@ -51,6 +56,7 @@ one ends it within a second.`,
 	f.StringVar(&flags.listen, "listen", "", "`HOST:PORT` in place of the configured one; port 0 is any that is free")
 	f.StringVar(&flags.data, "data", demoDir, "the demo's `FOLDER`")
 	f.StringVar(&flags.urlFile, "url-file", "", "write the gateway's URL to this `FILE` once it listens (the demo: FOLDER/url)")
+	flags.imports.register(f)
 	f.TextVar(&flags.level, "log-level", flags.level, "debug, info, warn or error")
 	return cmd
 }
@@ -65,6 +71,9 @@ type plan struct {
 
 // plan decides between a configuration and the demo.
 func (f *upFlags) plan(t *terminal) (*plan, error) {
+	if err := f.imports.check(); err != nil {
+		return nil, err
+	}
 	p := &plan{urlFile: f.urlFile, log: slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: f.level}))}
 	path := f.config
 	if path == "" {
@@ -91,6 +100,9 @@ func (f *upFlags) plan(t *terminal) (*plan, error) {
 	}
 	for _, w := range p.config.Warnings {
 		writeProblem(t.err, w, path+": warning")
+	}
+	if err := f.imports.into(t, p.config); err != nil {
+		return nil, err
 	}
 	if f.listen != "" {
 		if err := p.config.ListenOn(f.listen); err != nil {

@@ -10,7 +10,8 @@ import (
 type reader struct {
 	name   string
 	env    Env
-	shared bool // the file can be read by others than its owner
+	shared bool            // the file can be read by others than its owner
+	told   map[string]bool // the variables whose absence was warned of; nil where absence is a problem
 
 	problems []Problem
 	warnings []Problem

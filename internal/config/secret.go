@@ -211,6 +211,13 @@ func (r *reader) lookup(v value, reference string) (string, bool) {
 	switch {
 	case ok && how == "env" && name != "":
 		text, set := r.env.Lookup(name)
+		if !set && r.told != nil {
+			if !r.told[name] {
+				r.warn(v, "set it before the gateway starts", "the environment variable %s is not set", showKey(name))
+			}
+			r.told[name] = true
+			return "", true
+		}
 		if !set {
 			r.fail(v, "set it before the gateway starts, or write ${file:PATH}", "the environment variable %s is not set", showKey(name))
 		}

@@ -1,0 +1,265 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"sort"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Clients write their configurations as JSON, some with comments and trailing
+// commas. Here such text becomes nodes, as YAML does in document.go, so that the
+// same reader checks both and tells places in both.
+
+// maxImportNodes bounds what is kept of a file. What is skipped does not count.
+const maxImportNodes = 100_000
+
+// plainJSON is data with blanks in place of comments and trailing commas. All
+// else keeps its place. A comment without an end stays, to be refused.
+func plainJSON(data []byte) []byte {
+	data = bytes.Clone(data)
+	last, comma := byte(0), -1 // the last byte that means something; a comma that may turn out to be trailing
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; c {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case '/':
+			if n := commentLen(data[i:]); n > 0 {
+				blank(data[i : i+n])
+				i += n - 1
+				continue
+			}
+		case '"':
+			i += stringLen(data[i:]) - 1
+		case '}', ']':
+			if comma >= 0 {
+				data[comma] = ' '
+			}
+		}
+		follows := bytes.IndexByte([]byte("{[,:\x00"), last) < 0
+		last, comma = data[i], -1
+		if last == ',' && follows {
+			comma = i
+		}
+	}
+	return data
+}
+
+// commentLen is how long the comment is that text begins with, 0 for none.
+func commentLen(text []byte) int {
+	switch {
+	case bytes.HasPrefix(text, []byte("//")):
+		if end := bytes.IndexByte(text, '\n'); end >= 0 {
+			return end
+		}
+		return len(text)
+	case bytes.HasPrefix(text, []byte("/*")):
+		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
+			return end + 4
+		}
+	}
+	return 0
+}
+
+// stringLen is how long the string is that text begins with, quotes included.
+func stringLen(text []byte) int {
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+func blank(text []byte) {
+	for i, c := range text {
+		if c != '\n' {
+			text[i] = ' '
+		}
+	}
+}
+
+// jsonReader makes nodes of JSON. Its methods return errStop once a problem is
+// on the list that ends the reading.
+type jsonReader struct {
+	*reader
+	data  []byte
+	lines []int // where each line begins
+	dec   *jsontext.Decoder
+	made  int
+}
+
+var errStop = errors.New("told already")
+
+func newJSONReader(r *reader, data []byte) *jsonReader {
+	j := &jsonReader{reader: r, data: data, lines: []int{0}}
+	for i, c := range data {
+		if c == '\n' {
+			j.lines = append(j.lines, i+1)
+		}
+	}
+	// Names that stand twice are told here, where that matters.
+	j.dec = jsontext.NewDecoder(bytes.NewBuffer(plainJSON(data)), jsontext.AllowDuplicateNames(true))
+	return j
+}
+
+// at is the place of a byte.
+func (j *jsonReader) at(offset int) (line, column int) {
+	offset = min(max(offset, 0), len(j.data))
+	line = sort.SearchInts(j.lines, offset+1)
+	return line, utf8.RuneCount(j.data[j.lines[line-1]:offset]) + 1
+}
+
+func (j *jsonReader) stop(offset int, hint, format string, args ...any) error {
+	line, column := j.at(offset)
+	j.problems = append(j.problems, Problem{Line: line, Column: column, Message: fmt.Sprintf(format, args...), Hint: hint})
+	return errStop
+}
+
+// broken tells of text that is not JSON. What the library says of it may quote
+// the file, secrets included.
+func (j *jsonReader) broken(err error) error {
+	offset := len(j.data)
+	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		offset = int(s.ByteOffset)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return j.stop(len(j.data), "a closing quote, bracket or comment end is missing", "the file ends in the middle of a value")
+	}
+	return j.stop(offset, "look for a missing comma, colon or quote just before", "not valid JSON")
+}
+
+// kind is what comes next; 0 where that is not JSON.
+func (j *jsonReader) kind() jsontext.Kind { return j.dec.PeekKind() }
+
+func (j *jsonReader) skip() error {
+	if err := j.dec.SkipValue(); err != nil {
+		return j.broken(err)
+	}
+	return nil
+}
+
+// end sees that nothing comes after the value.
+func (j *jsonReader) end() error {
+	_, err := j.dec.ReadToken()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return j.broken(err)
+	}
+	return j.stop(int(j.dec.InputOffset())-1, "", "there is more after the end of the JSON value")
+}
+
+// object calls visit for each member, which reads or skips the value.
+func (j *jsonReader) object(visit func(e entry) error) error {
+	if _, err := j.dec.ReadToken(); err != nil {
+		return j.broken(err)
+	}
+	for j.kind() != '}' {
+		name, err := j.scalar()
+		if err != nil {
+			return err
+		}
+		if err := visit(entry{key: name.text, line: name.line, column: name.column}); err != nil {
+			return err
+		}
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return j.broken(err)
+	}
+	return nil
+}
+
+// node reads the next value with all that is in it.
+func (j *jsonReader) node() (*node, error) {
+	if j.made++; j.made > maxImportNodes {
+		return nil, j.stop(int(j.dec.InputOffset()), "", "the file describes more than %s values", countText(maxImportNodes))
+	}
+	if j.dec.StackDepth() > maxLevels {
+		return nil, j.stop(int(j.dec.InputOffset()), "", "values are nested deeper than %d levels", maxLevels)
+	}
+	switch j.kind() {
+	case '{':
+		return j.mapping()
+	case '[':
+		return j.list()
+	}
+	return j.scalar()
+}
+
+func (j *jsonReader) mapping() (*node, error) {
+	n := &node{kind: mapNode, size: 1, levels: 1}
+	seen := make(map[string]int) // the line of each key
+	err := j.object(func(e entry) error {
+		if n.line == 0 {
+			n.line, n.column = e.line, e.column
+		}
+		var err error
+		if e.value, err = j.node(); err != nil {
+			return err
+		}
+		if first, twice := seen[e.key]; twice {
+			j.problems = append(j.problems, Problem{Line: e.line, Column: e.column,
+				Message: fmt.Sprintf("key %q is written twice", showKey(e.key)), Hint: fmt.Sprintf("the first one is on line %d", first)})
+			return nil
+		}
+		seen[e.key] = e.line
+		n.entries = append(n.entries, e)
+		n.add(e.value)
+		return nil
+	})
+	if n.line == 0 {
+		n.line, n.column = j.at(int(j.dec.InputOffset()) - 1)
+	}
+	return n, err
+}
+
+func (j *jsonReader) list() (*node, error) {
+	if _, err := j.dec.ReadToken(); err != nil {
+		return nil, j.broken(err)
+	}
+	n := &node{kind: listNode, size: 1, levels: 1}
+	n.line, n.column = j.at(int(j.dec.InputOffset()) - 1)
+	for j.kind() != ']' {
+		item, err := j.node()
+		if err != nil {
+			return nil, err
+		}
+		n.items = append(n.items, item)
+		n.add(item)
+	}
+	if _, err := j.dec.ReadToken(); err != nil {
+		return nil, j.broken(err)
+	}
+	return n, nil
+}
+
+func (j *jsonReader) scalar() (*node, error) {
+	raw, err := j.dec.ReadValue()
+	if err != nil {
+		return nil, j.broken(err)
+	}
+	n := &node{size: 1, levels: 1}
+	n.line, n.column = j.at(int(j.dec.InputOffset()) - len(raw))
+	switch raw.Kind() {
+	case '"':
+		text, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return nil, j.broken(err)
+		}
+		n.scalar(stringNode, string(text))
+	case '0':
+		n.scalar(numberNode, string(raw))
+	case 't', 'f':
+		n.scalar(boolNode, string(raw))
+	}
+	return n, nil
+}
