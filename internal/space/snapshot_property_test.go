@@ -14,12 +14,13 @@ import (
 )
 
 var (
-	drawWho        = rapid.SampledFrom([]string{"agent", "boss", "files", "you"})
-	drawSupport    = rapid.SampledFrom([]string{"*", "note:*", "note:a*", "note:*b", "note:ab", "mcp/*", "mcp/request:tools/call:*", "chat", "capability/*", "space/*", `{"kind":"note","context":{"type":"x"}}`})
-	drawCapability = rapid.SampledFrom([]string{"*", "note:*", "note:a*", "note:*b", "note:ab", "note:b", "chat", "capability/*", "mcp/*", "mcp/request:tools/call:w", `{"kind":"note","context":{"type":"x"}}`})
-	drawAddressees = rapid.SampledFrom([]string{``, `"to":["files"],`, `"to":["agent"],`, `"to":["files","agent"],`, `"to":["you","nobody"],`})
-	drawWithin     = rapid.SampledFrom([]string{``, ``, `"context":{"id":"c1","type":"x"},`, `"context":{"id":"c1"},`, `"context":{"id":"c2"},`})
-	drawEnds       = rapid.SampledFrom([]string{``, ``, `,"expires":"2026-01-02T10:00:00Z"`, `,"expires":"2026-01-02T09:30:00.25+00:07"`})
+	drawWho          = rapid.SampledFrom([]string{"agent", "boss", "files", "you"})
+	drawSupport      = rapid.SampledFrom([]string{"*", "note:*", "note:a*", "note:*b", "note:ab", "mcp/*", "mcp/request:tools/call:*", "chat", "capability/*", "space/*", `{"kind":"note","context":{"type":"x"}}`})
+	drawCapability   = rapid.SampledFrom([]string{"*", "note:*", "note:a*", "note:*b", "note:ab", "note:b", "chat", "capability/*", "mcp/*", "mcp/request:tools/call:w", `{"kind":"note","context":{"type":"x"}}`})
+	drawAddressees   = rapid.SampledFrom([]string{``, `"to":["files"],`, `"to":["agent"],`, `"to":["files","agent"],`, `"to":["you","nobody"],`})
+	drawWithin       = rapid.SampledFrom([]string{``, ``, `"context":{"id":"c1","type":"x"},`, `"context":{"id":"c1"},`, `"context":{"id":"c2"},`})
+	drawRequestState = rapid.SampledFrom([]string{``, `,"requestState":"s"`})
+	drawEnds         = rapid.SampledFrom([]string{``, ``, `,"expires":"2026-01-02T10:00:00Z"`, `,"expires":"2026-01-02T09:30:00.25+00:07"`})
 )
 
 // drawFrame is something that a participant may send: most ids are new, and what
@@ -33,7 +34,7 @@ func (l *life) drawFrame(t *rapid.T) string {
 	call := `"payload":{"method":"tools/call","params":{"name":"w","arguments":{"n":` + fmt.Sprint(rapid.IntRange(0, 1).Draw(t, "argument")) + `}}`
 	about := fmt.Sprintf(`"id":%q,`, id)
 	named := about + fmt.Sprintf(`"correlation_id":%q,`, other)
-	switch rapid.SampledFrom([]string{"grant", "revoke", "revoke grant", "redact", "propose", "request", "fulfil", "amend", "answer", "reject", "withdraw", "note"}).Draw(t, "what") {
+	switch rapid.SampledFrom([]string{"grant", "revoke", "revoke grant", "redact", "propose", "request", "fulfil", "amend", "answer", "ask for more", "go on", "reject", "withdraw", "accept", "note"}).Draw(t, "what") {
 	case "grant":
 		return fmt.Sprintf(`{%s"kind":"capability/grant","payload":{"recipient":%q,"capabilities":[%s]%s}}`, about, drawWho.Draw(t, "to"), drawCapabilities(t), drawEnds.Draw(t, "ends"))
 	case "revoke":
@@ -43,7 +44,7 @@ func (l *life) drawFrame(t *rapid.T) string {
 	case "redact":
 		return fmt.Sprintf(`{%s"kind":"space/redact","payload":{"id":%q}}`, about, other)
 	case "propose":
-		return fmt.Sprintf(`{%s%s"kind":"mcp/proposal:tools/call:w",%s%s}}`, about, drawAddressees.Draw(t, "to"), call, drawEnds.Draw(t, "ends"))
+		return fmt.Sprintf(`{%s%s"kind":"mcp/proposal:tools/call:w",%s%s%s}}`, about, drawAddressees.Draw(t, "to"), call, drawEnds.Draw(t, "ends"), rapid.SampledFrom([]string{``, `,"collect":true`}).Draw(t, "collect"))
 	case "request":
 		return fmt.Sprintf(`{%s%s"kind":"mcp/request:tools/call:w",%s}}`, about, drawAddressees.Draw(t, "to"), call)
 	case "fulfil":
@@ -52,6 +53,12 @@ func (l *life) drawFrame(t *rapid.T) string {
 		return fmt.Sprintf(`{%s"to":["files"],"amends":true,"kind":"mcp/request:tools/call:w",%s}}`, named, call)
 	case "answer":
 		return fmt.Sprintf(`{%s"kind":"mcp/response:tools/call:w","payload":{"result":{}}}`, named)
+	case "ask for more":
+		return fmt.Sprintf(`{%s"kind":"mcp/response:tools/call:w","payload":{"result":{"resultType":"input_required"%s}}}`, named, drawRequestState.Draw(t, "state"))
+	case "go on":
+		return fmt.Sprintf(`{%s"to":["files"],"kind":"mcp/request:tools/call:w",%s,"inputResponses":{}%s}}}`, named, strings.TrimSuffix(call, "}"), drawRequestState.Draw(t, "state"))
+	case "accept":
+		return fmt.Sprintf(`{%s"kind":"space/accept-tool","payload":{"participant":"files","tool":"w"}}`, about)
 	case "reject":
 		return fmt.Sprintf(`{%s"kind":"mcp/reject:tools/call:w","payload":{"reason":"no"}}`, named)
 	case "withdraw":
@@ -98,7 +105,7 @@ type life struct {
 }
 
 func (l *life) act() {
-	switch rapid.SampledFrom([]string{"send", "send", "send", "send", "send", "send", "send", "send", "come", "go", "wait", "save"}).Draw(l.t, "act") {
+	switch rapid.SampledFrom([]string{"send", "send", "send", "send", "send", "send", "send", "send", "come", "go", "list", "collect", "wait", "save"}).Draw(l.t, "act") {
 	case "send":
 		l.send(drawWho.Draw(l.t, "from"), l.drawFrame(l.t))
 	case "come":
@@ -107,6 +114,10 @@ func (l *life) act() {
 		}
 	case "go":
 		l.admitSystem(l.state.Disconnect(drawWho.Draw(l.t, "who"), l.now), nil)
+	case "list":
+		l.list("files w=" + rapid.SampledFrom([]string{"a", "b"}).Draw(l.t, "definition") + " v=a")
+	case "collect":
+		l.admitSystem(l.state.Collected(fmt.Sprint("e", rapid.IntRange(0, l.sent).Draw(l.t, "proposal")), l.now))
 	case "wait":
 		l.now = l.now.Add(time.Duration(rapid.IntRange(0, 30).Draw(l.t, "minutes")) * time.Minute)
 		l.expire()
@@ -158,6 +169,7 @@ func newLife(t *testing.T, rt *rapid.T) *life {
 	l := &life{play: newPlay(t, "a life"), t: rt}
 	l.rules.Limits.Burst = 1_000
 	l.rules.Participants = drawConfiguration(rt)
+	l.rules.Pins = map[string]bool{"files": rapid.Bool().Draw(rt, "pinned")}
 	l.rules.Lazy = rapid.IntRange(0, 4).Draw(rt, "lazy") == 4
 	l.start()
 	return l

@@ -225,8 +225,12 @@ func (j *judgement) sameDefinition(p *proposal, target string) error {
 	if p.tool == (parley.Digest{}) || p.tool == now {
 		return nil
 	}
+	hint := "propose the call again, where it is still wanted"
+	if p.State == Open {
+		hint = "reject it, and have it proposed again where it is still wanted; an approval is for one definition"
+	}
 	return mismatch(p, "the definition of %q at %s has changed since%s", p.Kind.Subject, target, j.howChanged(target, p.Kind.Subject)).
-		WithHint("reject it, and have it proposed again where it is still wanted; parley tools list shows the definitions")
+		WithHint("%s", hint)
 }
 
 // howChanged is the newest change of a tool, as the end of a sentence.
@@ -257,8 +261,8 @@ func (j *judgement) judgePin() error {
 }
 
 func (j *judgement) pinError(participant string, t *Tool) error {
-	err := parley.Errorf(parley.CapabilityViolation, "%s never listed a tool called %.200q, or one with that definition is not on record", participant, j.kind.Subject).
-		WithHint("its tools are pinned: what it lists first can be called, and nothing else")
+	err := parley.Errorf(parley.CapabilityViolation, "%s has not listed a tool called %.200q", participant, j.kind.Subject).
+		WithHint("its tools are pinned: only those whose definitions are on record can be called; parley tools list %s shows them", participant)
 	if t != nil {
 		err = parley.Errorf(parley.CapabilityViolation, "the definition of %q at %s has changed, and nobody has accepted it%s", t.Name, participant, j.howChanged(participant, t.Name)).
 			WithHint("somebody with the capability for %s can: parley tools accept %s %s", parley.KindAcceptTool, participant, t.Name)
