@@ -94,7 +94,11 @@ func (t *terminal) printSummary(path string, c *config.Config) error {
 			fmt.Fprintf(t.out, "    retention drops for good what is %s\n", bounds)
 		}
 		for id, p := range config.Sorted(s.Participants) {
-			fmt.Fprintf(t.out, "    %s: %d capabilities, %s\n", id, len(p.Capabilities), tokens(len(p.TokenHashes)))
+			how := tokens(len(p.TokenHashes))
+			if id == s.MCP.Anonymous {
+				how += "; MCP clients without a token act as it"
+			}
+			fmt.Fprintf(t.out, "    %s: %d capabilities, %s\n", id, len(p.Capabilities), how)
 		}
 		for id, m := range config.Sorted(s.MCPServers) {
 			fmt.Fprintf(t.out, "    %s: MCP server, %s\n", id, serverName(m))
@@ -106,7 +110,7 @@ func (t *terminal) printSummary(path string, c *config.Config) error {
 func tokens(n int) string {
 	switch n {
 	case 0:
-		return "no token, so nobody can connect as it"
+		return "no token"
 	case 1:
 		return "one token"
 	}

@@ -115,7 +115,7 @@ type importer struct {
 
 func newImporter(name, dir string, o ImportOptions) *importer {
 	im := &importer{
-		reader: &reader{name: name, env: Env{Lookup: o.Lookup}},
+		reader: &reader{name: name, others: true, env: Env{Lookup: o.Lookup}},
 		found:  &Imported{Name: name}, taken: o.Taken, inputs: make(map[string]input), home: o.Home, work: o.Work,
 	}
 	if o.Show {

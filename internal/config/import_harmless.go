@@ -16,7 +16,7 @@ var (
 	plainPath   = regexp.MustCompile(`^(\.{0,2}|[A-Za-z]:)[/\\][^\x00-\x1f$]*$`)
 	plainPlace  = regexp.MustCompile(`^([A-Za-z]:)?([/\\][A-Za-z0-9._ @+-]{1,40}){2,}[/\\]?$`)
 	plainNumber = regexp.MustCompile(`^-?[0-9]{1,5}(\.[0-9]{1,3})?$`)
-	plainStep   = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,15}$|^v[0-9.]{1,4}$|^$`)
+	plainStep   = regexp.MustCompile(`^[A-Za-z][a-z._-]{0,23}$|^v?[0-9.]{1,4}$|^$`)
 	plainPort   = regexp.MustCompile(`^:?[0-9]{0,5}$`)
 	plainHost   = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,19})\.){0,6}[a-z0-9-]{1,20}$`)
 )

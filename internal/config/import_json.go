@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sort"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -90,31 +89,37 @@ func blank(text []byte) {
 // on the list that ends the reading.
 type jsonReader struct {
 	*reader
-	data  []byte
-	lines []int // where each line begins
-	dec   *jsontext.Decoder
-	made  int
+	data []byte
+	dec  *jsontext.Decoder
+	made int
+
+	// The place of one byte, from which that of later ones is counted: a file may
+	// be one long line.
+	seen, line, column int
 }
 
 var errStop = errors.New("told already")
 
 func newJSONReader(r *reader, data []byte) *jsonReader {
-	j := &jsonReader{reader: r, data: data, lines: []int{0}}
-	for i, c := range data {
-		if c == '\n' {
-			j.lines = append(j.lines, i+1)
-		}
-	}
 	// Names that stand twice are told here, where that matters.
-	j.dec = jsontext.NewDecoder(bytes.NewBuffer(plainJSON(data)), jsontext.AllowDuplicateNames(true))
-	return j
+	dec := jsontext.NewDecoder(bytes.NewBuffer(plainJSON(data)), jsontext.AllowDuplicateNames(true))
+	return &jsonReader{reader: r, data: data, dec: dec, line: 1, column: 1}
 }
 
 // at is the place of a byte.
 func (j *jsonReader) at(offset int) (line, column int) {
 	offset = min(max(offset, 0), len(j.data))
-	line = sort.SearchInts(j.lines, offset+1)
-	return line, utf8.RuneCount(j.data[j.lines[line-1]:offset]) + 1
+	if offset < j.seen {
+		j.seen, j.line, j.column = 0, 1, 1
+	}
+	between := j.data[j.seen:offset]
+	if last := bytes.LastIndexByte(between, '\n'); last >= 0 {
+		j.line += bytes.Count(between, []byte("\n"))
+		between, j.column = between[last+1:], 1
+	}
+	j.column += utf8.RuneCount(between)
+	j.seen = offset
+	return j.line, j.column
 }
 
 func (j *jsonReader) stop(offset int, hint, format string, args ...any) error {

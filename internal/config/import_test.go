@@ -126,8 +126,8 @@ func TestImportedServers(t *testing.T) {
 func TestImportNeedsItsVariables(t *testing.T) {
 	const text = "{\"mcpServers\": {\"a\": {\"command\": \"x\",\n \"env\": {\"K\": \"${NOT_SET_AT_ALL}\", \"L\": \"${input:some-key}\"}}}}"
 	_, err := ParseImport("f", []byte(text), "/d", ImportOptions{Lookup: importLookup})
-	want := "f:2:15: the environment variable NOT_SET_AT_ALL is not set\n    set it before the gateway starts, or write ${file:PATH}\n" +
-		"f:2:41: the environment variable SOME_KEY is not set\n    set it before the gateway starts, or write ${file:PATH}"
+	want := "f:2:15: the environment variable NOT_SET_AT_ALL is not set\n    set it before the gateway starts\n" +
+		"f:2:41: the environment variable SOME_KEY is not set\n    set it before the gateway starts"
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}

@@ -55,7 +55,7 @@ var (
 // client would fill in. What only an editor knows is a problem.
 func (im *importer) variable(v value, reference, folder string) (variable, bool) {
 	switch reference {
-	case "workspaceFolder":
+	case "workspaceFolder", "CLAUDE_PROJECT_DIR":
 		return variable{text: folder}, true
 	case "workspaceFolderBasename":
 		return variable{text: filepath.Base(folder)}, true

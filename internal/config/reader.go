@@ -11,6 +11,7 @@ type reader struct {
 	name   string
 	env    Env
 	shared bool            // the file can be read by others than its owner
+	others bool            // the file is another program's, and says nothing in our way
 	told   map[string]bool // the variables whose absence was warned of; nil where absence is a problem
 
 	problems []Problem

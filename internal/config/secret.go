@@ -211,16 +211,19 @@ func (r *reader) lookup(v value, reference string) (string, bool) {
 	switch {
 	case ok && how == "env" && name != "":
 		text, set := r.env.Lookup(name)
-		if !set && r.told != nil {
-			if !r.told[name] {
-				r.warn(v, "set it before the gateway starts", "the environment variable %s is not set", showKey(name))
-			}
+		hint := "set it before the gateway starts"
+		if !r.others {
+			hint += ", or write ${file:PATH}"
+		}
+		switch {
+		case set:
+		case r.told == nil:
+			r.fail(v, hint, "the environment variable %s is not set", showKey(name))
+		case !r.told[name]:
 			r.told[name] = true
-			return "", true
+			r.warn(v, hint, "the environment variable %s is not set", showKey(name))
 		}
-		if !set {
-			r.fail(v, "set it before the gateway starts, or write ${file:PATH}", "the environment variable %s is not set", showKey(name))
-		}
+		set = set || r.told != nil
 		return text, set
 	case ok && how == "file" && name != "":
 		return r.secretFile(v, r.resolve(name))
