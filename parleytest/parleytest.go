@@ -46,6 +46,10 @@ type Options struct {
 	// Limits of the space; a zero field means its default.
 	Limits Limits
 
+	// Pinned are those whose tools can be called only by a definition that was
+	// accepted, as the first is. Default: nobody.
+	Pinned []string
+
 	// Logger gets the gateway's log. Default: nowhere.
 	Logger *slog.Logger
 }
@@ -116,6 +120,20 @@ func (g *Gateway) Connections(participant string) (n int) {
 // Epoch is the epoch of the space's journal.
 func (g *Gateway) Epoch() string { return g.epoch }
 
+// ListTools tells the gateway of a server's complete list of tools, as a bridge
+// does that the configuration names: each a definition in JSON, with its name.
+func (g *Gateway) ListTools(participant string, definitions ...string) {
+	g.t.Helper()
+	var tools []gateway.Tool
+	for _, d := range definitions {
+		name, _ := parley.MemberString([]byte(d), "name")
+		tools = append(tools, gateway.Tool{Name: name, Definition: []byte(d)})
+	}
+	if err := g.gateway.ToolsListed(context.WithoutCancel(g.t.Context()), g.Space, participant, tools); err != nil {
+		g.t.Fatalf("parleytest: %v", err)
+	}
+}
+
 // Restart stops the gateway, as SIGTERM would, and starts it again with the
 // same journal at the same address.
 func (g *Gateway) Restart() {
@@ -179,7 +197,10 @@ func (g *Gateway) start(address string) {
 func (g *Gateway) gatewayOptions() gateway.Options {
 	rules := space.Rules{
 		Name: g.Space, Lazy: g.options.Lazy, Protocol: g.options.Protocol, Limits: g.options.Limits,
-		Participants: map[string]parley.Capabilities{},
+		Participants: map[string]parley.Capabilities{}, Pins: map[string]bool{},
+	}
+	for _, id := range g.options.Pinned {
+		rules.Pins[id] = true
 	}
 	participants := map[string]gateway.Participant{}
 	for id, patterns := range g.options.Participants {

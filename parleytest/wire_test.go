@@ -114,6 +114,8 @@ func (p *wirePlay) space(text string) {
 		case "":
 		case "lazy":
 			p.options.Lazy = true
+		case "pinned":
+			p.options.Pinned = strings.Split(value, ", ")
 		case "protocol":
 			p.options.Protocol = value
 		case "limits":
@@ -161,6 +163,9 @@ func (p *wirePlay) do(line string) {
 		p.disconnect(rest)
 	case verb == "gone":
 		p.gone(rest)
+	case verb == "lists":
+		participant, definitions, _ := strings.Cut(rest, " ")
+		p.gateway.ListTools(participant, strings.Split(definitions, " ; ")...)
 	case verb == "restart":
 		p.restart()
 	default:
