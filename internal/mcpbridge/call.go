@@ -8,7 +8,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 // farewell bounds the notice to a server that nobody waits for a call.
@@ -20,6 +22,8 @@ type call struct {
 	token    jsontext.Value      // the progress token that its caller gave; may be nil
 	answer   chan answer         // holds one: whoever takes the call out of pending fills it
 	progress chan jsontext.Value // the newest few; nil where nobody asked
+	logs     bool                // it told a log level: a modern server may log for it
+	listens  *listening          // nil unless it is subscriptions/listen
 }
 
 type answer struct {
@@ -51,23 +55,42 @@ func (u *Upstream) Call(ctx context.Context, method string, params jsontext.Valu
 	if err != nil {
 		return nil, err
 	}
-	out, token, err := withToken(params, id, progress != nil)
+	m, err := u.compose(id, c, method, params, progress != nil)
 	if err != nil {
 		u.take(id)
 		return nil, err
 	}
-	c.token = token
 	// Once sent it has a life of its own: after ctx the server is still to hear
 	// that nobody waits.
 	wire, hangUp := context.WithCancel(u.ctx)
 	unhook := context.AfterFunc(ctx, hangUp)
-	err = u.link.send(wire, id, jsonrpc.EncodeRequest(jsonrpc.Number(id), method, out))
+	err = u.link.send(wire, m)
 	unhook()
 	if err != nil {
 		hangUp()
 		return nil, u.unsent(ctx, id, c, err)
 	}
-	return u.await(ctx, id, method, c, progress, hangUp)
+	result, err := u.await(ctx, id, method, c, progress, hangUp)
+	if err == nil {
+		err = u.judge(method, result)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+// compose is a call as the server is sent it.
+func (u *Upstream) compose(id int64, c *call, method string, params jsontext.Value, progress bool) (outgoing, error) {
+	out, header := u.fit(method, params)
+	out, token, err := withToken(out, id, progress)
+	if err != nil {
+		return outgoing{}, err
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	c.token, c.logs = token, u.modern && parley.Member(parley.Member(out, "_meta"), mcp.MetaLogLevel) != nil
+	return outgoing{id: id, method: method, body: jsonrpc.EncodeRequest(jsonrpc.Number(id), method, out), header: header}, nil
 }
 
 func (u *Upstream) await(ctx context.Context, id int64, method string, c *call, progress func(jsontext.Value), hangUp func()) (jsontext.Value, error) {
@@ -136,11 +159,11 @@ func (u *Upstream) unsent(ctx context.Context, id int64, c *call, err error) err
 // abandon tells the server that nobody waits for a call, and then stops to
 // listen for its answer.
 func (u *Upstream) abandon(id int64, method string, why error, hangUp func()) {
-	if method == "initialize" || !u.start(func() {
+	if method == "initialize" || method == "server/discover" || !u.start(func() {
 		defer hangUp()
 		ctx, cancel := context.WithTimeout(u.ctx, farewell)
 		defer cancel()
-		_ = u.link.send(ctx, 0, cancelled(id, why)) // it is a courtesy
+		_ = u.link.send(ctx, outgoing{body: cancelled(id, why)}) // it is a courtesy
 	}) {
 		hangUp()
 	}
@@ -162,7 +185,7 @@ func (u *Upstream) Notify(ctx context.Context, method string, params jsontext.Va
 		return u.reason()
 	default:
 	}
-	return u.link.send(ctx, 0, jsonrpc.EncodeRequest(nil, method, params))
+	return u.link.send(ctx, outgoing{body: jsonrpc.EncodeRequest(nil, method, params)})
 }
 
 func (u *Upstream) reason() error {

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/mcp"
 )
-
-// versions are the protocol versions that a server may negotiate; we ask for
-// the first.
-var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // Connect starts the server, or reaches it, and makes the handshake. ctx bounds
 // that alone: the connection lives until [Upstream.Close] or the server's end.
@@ -26,15 +22,20 @@ func Connect(ctx context.Context, s Server, o *Options) (*Upstream, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	return connect(ctx, s.String(), *o, func(to sink) (link, error) {
+	dial := func(to sink) (link, error) {
 		if s.URL != "" {
 			return newStreamable(s, *o, to)
 		}
 		return startStdio(s, *o, to)
-	})
+	}
+	u, err := connect(ctx, s.String(), s.Era, *o, dial)
+	if errors.Is(err, errFrightened) {
+		return connect(ctx, s.String(), Legacy, *o, dial)
+	}
+	return u, err
 }
 
-func connect(ctx context.Context, name string, o Options, dial func(sink) (link, error)) (*Upstream, error) {
+func connect(ctx context.Context, name string, era Era, o Options, dial func(sink) (link, error)) (*Upstream, error) {
 	u := newUpstream(o)
 	l, err := dial(u)
 	if err != nil {
@@ -42,10 +43,13 @@ func connect(ctx context.Context, name string, o Options, dial func(sink) (link,
 		return nil, err
 	}
 	u.run(l)
-	if err := u.handshake(ctx); err != nil {
+	if err := u.handshake(ctx, era); err != nil {
 		u.Close()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
+		}
+		if errors.Is(err, errFrightened) {
+			return nil, err
 		}
 		return nil, handshakeError(name, u.strayText(), err, o.patience())
 	}
@@ -57,17 +61,31 @@ var (
 	errVersion  = errors.New("no common protocol version")
 )
 
-func (u *Upstream) handshake(ctx context.Context) error {
+// handshake finds out which era the server speaks, and begins in its way.
+func (u *Upstream) handshake(ctx context.Context, era Era) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, u.opts.patience(), errPatience)
 	defer cancel()
+	if era != Legacy {
+		modern, err := u.discover(ctx)
+		if modern || err != nil {
+			return err
+		}
+	}
+	if era == Modern {
+		return fmt.Errorf("%w: it does not speak %s", errVersion, mcp.Modern)
+	}
+	return u.initialize(ctx)
+}
+
+func (u *Upstream) initialize(ctx context.Context) error {
 	params := jsontext.Value(fmt.Sprintf(`{"protocolVersion":%q,"capabilities":%s,"clientInfo":%s}`,
-		versions[0], u.opts.capabilities(), u.opts.clientInfo()))
+		mcp.LegacyVersions[0], u.opts.capabilities(), u.opts.clientInfo()))
 	result, err := u.Call(ctx, "initialize", params, nil)
 	if err != nil {
 		return err
 	}
 	version, _ := parley.MemberString(result, "protocolVersion")
-	if !slices.Contains(versions, version) {
+	if !mcp.IsLegacy(version) {
 		return fmt.Errorf("%w: it speaks %q", errVersion, clip([]byte(version)))
 	}
 	u.info = Info{Version: version, Raw: result}
@@ -90,7 +108,7 @@ func handshakeError(name, stray string, err error, patience time.Duration) error
 		e.Message = fmt.Sprintf("%s did not answer initialize within %v", name, patience)
 		e.Hint = "run it by hand to see what it waits for; npx downloads a server at its first run"
 	case errors.Is(err, errVersion):
-		e.Hint = "it needs to speak one of " + fmt.Sprint(versions)
+		e.Hint = "it needs to speak one of " + fmt.Sprint(mcp.Versions)
 	case errors.Is(err, ErrServerGone):
 		if g, ok := errors.AsType[*goneError](err); ok {
 			err = g.why

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
@@ -29,11 +30,6 @@ const (
 	// listenTimeout is how long the handshake waits for the listening stream
 	// to stand, so that what the server announces right after is not missed.
 	listenTimeout = 500 * time.Millisecond
-)
-
-const (
-	sessionHeader = "Mcp-Session-Id"
-	versionHeader = "Mcp-Protocol-Version"
 )
 
 var errBroke = errors.New("its connection broke before the answer")
@@ -91,16 +87,16 @@ func (l *streamable) start(f func()) bool {
 	return !l.closed
 }
 
-func (l *streamable) send(ctx context.Context, id int64, msg []byte) error {
-	if id == 0 {
-		return l.tell(ctx, msg)
+func (l *streamable) send(ctx context.Context, m outgoing) error {
+	if m.id == 0 {
+		return l.tell(ctx, m)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	unhook := context.AfterFunc(l.ctx, cancel)
 	if !l.start(func() {
 		defer cancel()
 		defer unhook()
-		l.exchange(ctx, id, msg)
+		l.exchange(ctx, m)
 	}) {
 		cancel()
 		return ErrServerGone
@@ -108,12 +104,16 @@ func (l *streamable) send(ctx context.Context, id int64, msg []byte) error {
 	return nil
 }
 
-// tell posts what has no answer.
-func (l *streamable) tell(ctx context.Context, msg []byte) error {
+// tell posts what has no answer. In the modern era there is nothing of that
+// kind: that a call is cancelled is said by the end of its stream.
+func (l *streamable) tell(ctx context.Context, m outgoing) error {
+	if l.modern() {
+		return nil
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(l.ctx, cancel)()
-	resp, err := l.do(ctx, http.MethodPost, "", msg)
+	resp, err := l.do(ctx, http.MethodPost, "", m)
 	if err == nil {
 		defer resp.Body.Close()
 		err = l.status(resp)
@@ -125,8 +125,8 @@ func (l *streamable) tell(ctx context.Context, msg []byte) error {
 }
 
 // exchange posts one call and hands on all that comes back for it.
-func (l *streamable) exchange(ctx context.Context, id int64, msg []byte) {
-	err := l.answer(ctx, id, msg)
+func (l *streamable) exchange(ctx context.Context, m outgoing) {
+	err := l.answer(ctx, m)
 	switch {
 	case err == nil:
 		err = fmt.Errorf("%w: it came back without one", ErrBadAnswer)
@@ -135,35 +135,35 @@ func (l *streamable) exchange(ctx context.Context, id int64, msg []byte) {
 	case errors.Is(err, ErrServerGone):
 		l.sink.fail(err)
 	}
-	l.sink.failCall(id, err) // does nothing where the answer has come
+	l.sink.failCall(m.id, err) // does nothing where the answer has come
 }
 
-func (l *streamable) answer(ctx context.Context, id int64, msg []byte) error {
-	resp, err := l.do(ctx, http.MethodPost, "", msg)
+func (l *streamable) answer(ctx context.Context, m outgoing) error {
+	resp, err := l.do(ctx, http.MethodPost, "", m)
 	if err != nil {
 		return err
 	}
 	defer resp.Body.Close()
-	if isJSON(resp) && resp.StatusCode >= 400 && l.refusal(resp, id) {
+	if isJSON(resp) && resp.StatusCode >= 400 && l.refusal(resp, m.id) {
 		return nil
 	}
 	if err := l.status(resp); err != nil {
 		return err
 	}
-	l.meet(resp)
-	if isEventStream(resp) {
-		return l.follow(ctx, id, resp)
+	if m.method == "initialize" {
+		l.meet(resp)
 	}
-	return l.body(resp, id)
+	if isEventStream(resp) {
+		return l.follow(ctx, m.id, resp)
+	}
+	return l.body(resp, m.id)
 }
 
 // meet takes the session's id from the answer to initialize.
 func (l *streamable) meet(resp *http.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.version == "" && l.session == "" {
-		l.session = resp.Header.Get(sessionHeader)
-	}
+	l.session = resp.Header.Get(mcp.SessionHeader)
 }
 
 // refusal hands on a JSON-RPC error that came with an error status. Its id may
@@ -244,7 +244,7 @@ func (l *streamable) follow(ctx context.Context, id int64, resp *http.Response) 
 			return nil
 		case errors.Is(err, mcp.ErrTooLong):
 			return fmt.Errorf("%w: %w", ErrBadAnswer, err)
-		case at.id == "":
+		case at.id == "", l.modern(): // where streams cannot be resumed
 			return gone(errBroke)
 		case at.id != before:
 			tries = 0
@@ -268,7 +268,7 @@ func (l *streamable) resume(ctx context.Context, at *place) (*http.Response, err
 	if !pause(ctx, cmp.Or(at.retry, resumeDelay)) {
 		return nil, ctx.Err()
 	}
-	resp, err := l.do(ctx, http.MethodGet, at.id, nil)
+	resp, err := l.do(ctx, http.MethodGet, at.id, outgoing{})
 	if err != nil {
 		return nil, err
 	}
@@ -306,11 +306,15 @@ func (l *streamable) stream(resp *http.Response, id int64, at *place) (answered 
 	return false, nil
 }
 
-// negotiated begins to listen to what the server says outside of calls.
+// negotiated begins to listen to what the server says outside of calls; a
+// modern server says that in answer to a call.
 func (l *streamable) negotiated(version string) {
 	l.mu.Lock()
 	l.version = version
 	l.mu.Unlock()
+	if l.modern() {
+		return
+	}
 	stands := make(chan struct{})
 	if !l.start(func() { l.listen(sync.OnceFunc(func() { close(stands) })) }) {
 		return
@@ -329,7 +333,7 @@ func (l *streamable) listen(stands func()) {
 	defer stands()
 	var at place
 	for failures, had := 0, false; ; {
-		resp, err := l.do(l.ctx, http.MethodGet, at.id, nil)
+		resp, err := l.do(l.ctx, http.MethodGet, at.id, outgoing{})
 		switch {
 		case l.ctx.Err() != nil:
 			closeBody(resp)
@@ -371,18 +375,19 @@ func closeBody(resp *http.Response) {
 
 // do makes one request. An error means that the server was not reached, or
 // that ctx has ended.
-func (l *streamable) do(ctx context.Context, method, lastEvent string, body []byte) (*http.Response, error) {
-	req, err := http.NewRequestWithContext(ctx, method, l.server.URL, bytes.NewReader(body))
+func (l *streamable) do(ctx context.Context, method, lastEvent string, m outgoing) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, l.server.URL, bytes.NewReader(m.body))
 	if err != nil {
 		return nil, err
 	}
-	if body == nil {
+	if m.body == nil {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
 	}
 	for name, value := range l.server.Headers {
 		req.Header.Set(name, value)
 	}
 	l.setHeaders(req.Header, method)
+	maps.Copy(req.Header, m.header)
 	if lastEvent != "" {
 		req.Header.Set("Last-Event-ID", lastEvent)
 	}
@@ -408,14 +413,21 @@ func (l *streamable) setHeaders(h http.Header, method string) {
 		h.Set("Content-Type", "application/json")
 	}
 	h.Del("Last-Event-ID")
-	h.Del(sessionHeader)
-	h.Del(versionHeader)
+	for _, name := range []string{mcp.SessionHeader, mcp.VersionHeader, mcp.MethodHeader, mcp.NameHeader} {
+		h.Del(name)
+	}
 	if l.version != "" {
-		h.Set(versionHeader, l.version)
+		h.Set(mcp.VersionHeader, l.version)
 	}
 	if l.session != "" {
-		h.Set(sessionHeader, l.session)
+		h.Set(mcp.SessionHeader, l.session)
 	}
+}
+
+func (l *streamable) modern() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.version == mcp.Modern
 }
 
 func (l *streamable) sessionID() string {
@@ -458,7 +470,7 @@ func (l *streamable) endSession() {
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, deleteTimeout)
 	defer cancel()
-	if resp, err := l.do(ctx, http.MethodDelete, "", nil); err == nil {
+	if resp, err := l.do(ctx, http.MethodDelete, "", outgoing{}); err == nil {
 		resp.Body.Close() // a server that has no DELETE says 405
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/parleyhq/parley"
+	mcpwords "github.com/parleyhq/parley/internal/mcp"
 )
 
 func serveHTTP(t testing.TB, h http.Handler) (*httptest.Server, Server) {
@@ -29,7 +30,7 @@ func serveHTTP(t testing.TB, h http.Handler) (*httptest.Server, Server) {
 		srv.CloseClientConnections()
 		srv.Close()
 	})
-	return srv, Server{URL: srv.URL + "/mcp"}
+	return srv, Server{URL: srv.URL + "/mcp", Era: Legacy}
 }
 
 // sdkHandler is an sdkServer over HTTP that can forget everything, as by a
@@ -148,7 +149,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := string(parley.Member(body, "id"))
 	s.mu.Lock()
 	s.seen = append(s.seen, strings.TrimSpace(fmt.Sprintf("%s %s session=%s version=%s key=%s last=%s", r.Method, method,
-		r.Header.Get(sessionHeader), r.Header.Get(versionHeader), r.Header.Get("X-Key"), r.Header.Get("Last-Event-ID"))))
+		r.Header.Get(mcpwords.SessionHeader), r.Header.Get(mcpwords.VersionHeader), r.Header.Get("X-Key"), r.Header.Get("Last-Event-ID"))))
 	s.mu.Unlock()
 	switch {
 	case r.Method == http.MethodGet && s.get != nil:
@@ -157,7 +158,7 @@ func (s *script) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusMethodNotAllowed)
 	case method == "initialize":
 		if s.session != "" {
-			w.Header().Set(sessionHeader, s.session)
+			w.Header().Set(mcpwords.SessionHeader, s.session)
 		}
 		reply(w, id, `"result":{"protocolVersion":"2025-03-26","capabilities":{},"serverInfo":{"name":"script","version":"0"}}`)
 	case id == "":

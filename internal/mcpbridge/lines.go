@@ -35,9 +35,9 @@ func newLines(s sink, r io.Reader, w io.Writer, max int) *lines {
 
 // send queues msg. The queue keeps a server that does not read from holding
 // up whoever only wants to give up on it.
-func (l *lines) send(ctx context.Context, _ int64, msg []byte) error {
+func (l *lines) send(ctx context.Context, m outgoing) error {
 	select {
-	case l.out <- append(msg, '\n'):
+	case l.out <- append(m.body, '\n'):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()

@@ -2,6 +2,7 @@ package mcpbridge
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/parleyhq/parley/internal/jsonrpc"
 )
@@ -12,11 +13,10 @@ type link interface {
 	// begin starts to hand on what arrives.
 	begin()
 
-	// send hands over one encoded message; id is the call's, 0 for everything
-	// else. ctx lives as long as somebody waits for the call's answer. A nil
-	// error says no more than that the message is on its way: a call's later
-	// failure goes to the sink.
-	send(ctx context.Context, id int64, msg []byte) error
+	// send hands over one message. ctx lives as long as somebody waits for the
+	// call's answer. A nil error says no more than that the message is on its
+	// way: a call's later failure goes to the sink.
+	send(ctx context.Context, m outgoing) error
 
 	// negotiated tells that the handshake is over, and with which version.
 	negotiated(version string)
@@ -24,6 +24,14 @@ type link interface {
 	// close ends the connection, politely at first, and returns when nothing
 	// of it is left. It may be called several times.
 	close()
+}
+
+// outgoing is one message to a server.
+type outgoing struct {
+	id     int64       // of a call; 0 for everything else
+	method string      // of a call
+	body   []byte      // encoded, on one line
+	header http.Header // what goes with it over HTTP in the modern era; else nil
 }
 
 // sink is where a link leaves what it has.

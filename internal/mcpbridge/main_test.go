@@ -3,6 +3,7 @@ package mcpbridge
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -28,6 +29,7 @@ const serverEnv = "PARLEY_TEST_SERVER"
 var servers = map[string]func(){
 	"sdk":      func() { _ = sdkServer(nil).Run(context.Background(), &mcp.StdioTransport{}) },
 	"raw":      func() { rawServer{os.Stdin, os.Stdout}.run() },
+	"fearful":  func() { fearful(os.Stdin, os.Stdout) },
 	"hang":     func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"babble":   babble,
 	"exit":     func() { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
@@ -52,7 +54,7 @@ func testServer(t testing.TB, kind string) Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Server{Command: exe, Env: map[string]string{
+	return Server{Command: exe, Era: Legacy, Env: map[string]string{
 		serverEnv:    kind,
 		"GOCOVERDIR": t.TempDir(), // without it a covered binary complains
 	}}
@@ -71,7 +73,20 @@ func open(t testing.TB, s Server, o *Options) *Upstream {
 // sdkServer is an MCP server by other people's hands. Its tool block ends with
 // stop, too.
 func sdkServer(stop <-chan struct{}) *mcp.Server {
-	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, nil)
+	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ServerOptions{
+		SubscribeHandler: func(_ context.Context, req *mcp.SubscribeRequest) error {
+			if req.Params.URI == "test://refused" {
+				return errors.New("no such thing")
+			}
+			return nil
+		},
+		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+	})
+	for _, name := range []string{"a", "b", "c"} {
+		s.AddResource(&mcp.Resource{Name: name, URI: "test://" + name}, func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
+			return &mcp.ReadResourceResult{Contents: []*mcp.ResourceContents{{URI: req.Params.URI, Text: name}}}, nil
+		})
+	}
 	cancelled := make(chan struct{}, 10)
 	type args struct {
 		Text string `json:"text,omitempty"`
@@ -117,6 +132,9 @@ func sdkServer(stop <-chan struct{}) *mcp.Server {
 		}
 		return "done", nil
 	})
+	tool("touch", func(ctx context.Context, _ *mcp.CallToolRequest, uri string) (string, error) {
+		return "", s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
+	})
 	tool("grow", func(context.Context, *mcp.CallToolRequest, string) (string, error) {
 		tool("leaf", func(context.Context, *mcp.CallToolRequest, string) (string, error) { return "", nil })
 		return "", nil
@@ -145,6 +163,8 @@ func (s rawServer) run() {
 		switch method {
 		case "initialize":
 			reply(`"result":{"protocolVersion":"2025-06-18","capabilities":{"x":9007199254740993},"serverInfo":{"name":"raw","version":"0"}}`)
+		case "server/discover":
+			reply(`"error":{"code":-32601,"message":"what?"}`)
 		case "test/raw":
 			reply(`"result":` + rawResult)
 		case "test/echo":

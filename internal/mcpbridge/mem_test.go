@@ -18,10 +18,14 @@ type memory struct {
 // connectMemory connects to whatever serve does with its two streams. The
 // server dies when serve returns.
 func connectMemory(ctx context.Context, o *Options, serve func(in io.Reader, out io.Writer)) (*Upstream, error) {
+	return connectMemoryOf(ctx, Legacy, o, serve)
+}
+
+func connectMemoryOf(ctx context.Context, era Era, o *Options, serve func(in io.Reader, out io.Writer)) (*Upstream, error) {
 	if o == nil {
 		o = &Options{}
 	}
-	return connect(ctx, "memory", *o, func(to sink) (link, error) {
+	return connect(ctx, "memory", era, *o, func(to sink) (link, error) {
 		theirIn, ourOut := io.Pipe()
 		ourIn, theirOut := io.Pipe()
 		m := &memory{lines: newLines(to, ourIn, ourOut, o.maxMessage()), in: ourIn, out: ourOut}

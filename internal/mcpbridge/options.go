@@ -52,6 +52,11 @@ type Options struct {
 	// download the server first.
 	HandshakeTimeout time.Duration
 
+	// DiscoverTimeout bounds the wait for the answer to the first question,
+	// whether the server speaks the modern era; one that does not know the
+	// question may not answer. Default: 10 seconds.
+	DiscoverTimeout time.Duration
+
 	// Grace is how long a program has to end by itself when its input is
 	// closed, and again when it was asked to terminate. Default: 3 seconds.
 	Grace time.Duration
@@ -65,6 +70,10 @@ type Options struct {
 func (o *Options) maxMessage() int         { return cmp.Or(o.MaxMessage, 16<<20) }
 func (o *Options) grace() time.Duration    { return cmp.Or(o.Grace, 3*time.Second) }
 func (o *Options) patience() time.Duration { return cmp.Or(o.HandshakeTimeout, 2*time.Minute) }
+
+func (o *Options) curiosity() time.Duration {
+	return cmp.Or(o.DiscoverTimeout, 10*time.Second)
+}
 
 func (o *Options) log() *slog.Logger {
 	if o.Log == nil {

@@ -7,7 +7,9 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 // maxIncoming bounds the requests of a server that are being answered; their
@@ -63,11 +65,13 @@ func (u *Upstream) notified(m jsonrpc.Message, cause int64) {
 		u.progressed(m.Params)
 	case "notifications/cancelled":
 		u.withdrawn(m.Params)
+	case "notifications/subscriptions/acknowledged":
+		u.acknowledged(m.Params, cause)
 	default:
 		if u.opts.OnNotification == nil {
 			return
 		}
-		n := note{u.contextOf(cause), m.Method, m.Params}
+		n := note{u.contextOf(cause, m.Method == "notifications/message"), m.Method, withoutSubscription(m.Params)}
 		if !u.notes.add(n, u.opts.maxMessage()) {
 			u.opts.log().Warn("an MCP server announces more than is taken in; something was dropped", "method", clip([]byte(m.Method)))
 		}
@@ -102,19 +106,45 @@ func (u *Upstream) progressed(params jsontext.Value) {
 	}
 }
 
+// withoutSubscription takes out the id of our listening, which means nothing to
+// anybody else.
+func withoutSubscription(params jsontext.Value) jsontext.Value {
+	if metaOf(params, mcp.MetaSubscriptionID) == nil {
+		return params
+	}
+	left := mcp.DropMember(parley.Member(params, "_meta"), mcp.MetaSubscriptionID)
+	if len(left) == 2 {
+		return mcp.DropMember(params, "_meta")
+	}
+	return mcp.SetMember(params, "_meta", left)
+}
+
 // contextOf is the context of the call that a message belongs to, or ours.
-func (u *Upstream) contextOf(cause int64) context.Context {
+// Where calls share a stream with messages, only one that is alone can be told;
+// of a modern server's log messages, one that is alone in having told a level.
+func (u *Upstream) contextOf(cause int64, log bool) context.Context {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if c := u.pending[cause]; c != nil {
+	if c := u.pending[cause]; c != nil && c.listens == nil {
 		return c.ctx
 	}
-	if cause == anyCause && len(u.pending) == 1 {
-		for _, c := range u.pending {
-			return c.ctx
+	if cause != anyCause {
+		return u.ctx
+	}
+	var only *call
+	for _, c := range u.pending {
+		switch {
+		case c.listens != nil, log && u.modern && !c.logs:
+		case only != nil:
+			return u.ctx
+		default:
+			only = c
 		}
 	}
-	return u.ctx
+	if only == nil {
+		return u.ctx
+	}
+	return only.ctx
 }
 
 // asked answers a request of the server.
@@ -128,7 +158,7 @@ func (u *Upstream) asked(m jsonrpc.Message, cause int64) {
 		defer done()
 		reply := u.reply(ctx, m)
 		if context.Cause(ctx) != errWithdrawn {
-			_ = u.link.send(u.ctx, 0, reply) // where it fails, the server's end tells why
+			_ = u.link.send(u.ctx, outgoing{body: reply}) // where it fails, the server's end tells why
 		}
 	}) {
 		done()
@@ -140,7 +170,7 @@ var errWithdrawn = errors.New("the server has withdrawn its request")
 // admit makes m one of the requests that are being answered. Nil means that
 // there are too many, or one with its id: an answer could only confuse.
 func (u *Upstream) admit(m jsonrpc.Message, cause int64) (context.Context, func()) {
-	from := u.contextOf(cause)
+	from := u.contextOf(cause, false)
 	key := string(m.ID)
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -166,6 +196,8 @@ func (u *Upstream) reply(ctx context.Context, m jsonrpc.Message) []byte {
 	switch {
 	case m.Fault != nil:
 		return jsonrpc.EncodeError(m.ID, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: m.Fault.Error()})
+	case u.modern:
+		return jsonrpc.EncodeError(m.ID, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "in " + mcp.Modern + " a server makes no requests"})
 	case m.Method == "ping":
 		return jsonrpc.EncodeResult(m.ID, jsontext.Value(`{}`))
 	case u.opts.OnRequest == nil:

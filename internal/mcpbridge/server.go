@@ -27,11 +27,23 @@ type Server struct {
 	Env map[string]string
 	Dir string // its working folder; ours where empty
 
+	// Era is the era of MCP to speak. Empty: what the server says.
+	Era Era
+
 	URL string // http or https
 	// Headers go with each request to URL, and to no other host. Those that the
 	// protocol itself uses cannot be set.
 	Headers map[string]string
 }
+
+// Era is an era of MCP.
+type Era string
+
+// The eras.
+const (
+	Legacy Era = "legacy" // up to 2025-11-25: a handshake, then a session
+	Modern Era = "modern" // 2026-07-28: every request stands for itself
+)
 
 // String is what to call the server in a message: no arguments and no query,
 // which may hold secrets.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -19,11 +20,14 @@ type Upstream struct {
 	opts   Options
 	link   link
 	info   Info
+	modern bool            // it speaks mcp.Modern
 	ctx    context.Context // ends when the server is gone
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the server is gone
 	joined chan struct{} // closed when nothing is left of it
 	notes  notes
+	heads  atomic.Pointer[map[string][]paramHeader] // what goes into headers, by the tool's name
+	wanted wanted
 	wg     sync.WaitGroup // run, the notifier, answers, farewells to calls
 
 	mu       sync.Mutex
@@ -41,7 +45,7 @@ type Upstream struct {
 // Info is what a server said of itself.
 type Info struct {
 	Version string         // the protocol version that was agreed on
-	Raw     jsontext.Value // the result of initialize as sent: capabilities, serverInfo, instructions
+	Raw     jsontext.Value // the result of initialize, or of server/discover, as sent
 }
 
 // Capabilities is the object of what the server can do; nil where it did not say.
@@ -54,6 +58,7 @@ func newUpstream(o Options) *Upstream {
 	}
 	u.ctx, u.cancel = context.WithCancel(context.Background())
 	u.notes.wake = make(chan struct{}, 1)
+	u.wanted.stands, u.wanted.changed = -1, make(chan struct{})
 	return u
 }
 
@@ -122,7 +127,7 @@ func (u *Upstream) cancelAbandoned() {
 	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
 	defer cancel()
 	for _, id := range u.abandoned {
-		if u.link.send(ctx, 0, cancelled(id, ErrClosed)) != nil {
+		if u.link.send(ctx, outgoing{body: cancelled(id, ErrClosed)}) != nil {
 			return
 		}
 	}

@@ -1,0 +1,235 @@
+package mcpbridge
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
+)
+
+// errFrightened is about a program that ended when it was asked for its era:
+// some that know initialize alone do. It has to be started again.
+var errFrightened = errors.New("the program ended when it was asked for its era")
+
+// discover asks for the era, and says whether it is the modern one. Only
+// supportedVersions counts: some servers answer whatever comes first. An error
+// means that there is nobody to go on with.
+func (u *Upstream) discover(ctx context.Context) (modern bool, err error) {
+	asking, cancel := context.WithTimeoutCause(ctx, u.opts.curiosity(), errPatience)
+	defer cancel()
+	u.modern = true
+	result, err := u.Call(asking, "server/discover", nil, nil)
+	switch {
+	case ctx.Err() != nil:
+		return false, context.Cause(ctx)
+	case err == nil && speaksModern(result):
+		u.info = Info{Version: mcp.Modern, Raw: result}
+		u.link.negotiated(mcp.Modern)
+		u.start(u.listen)
+		return true, nil
+	}
+	u.modern = false
+	gone := u.reason()
+	if _, program := u.link.(*stdio); program && gone != nil {
+		return false, errFrightened
+	}
+	return false, gone
+}
+
+func speaksModern(discovered jsontext.Value) bool {
+	for v := range parley.Elements(parley.Member(discovered, "supportedVersions")) {
+		if string(v) == `"`+mcp.Modern+`"` {
+			return true
+		}
+	}
+	return false
+}
+
+// fit makes params fit for the era that the server speaks, and says which
+// headers go with them over HTTP. What is no object comes back as it was.
+func (u *Upstream) fit(method string, params jsontext.Value) (jsontext.Value, http.Header) {
+	if !u.modern {
+		return withoutModern(params), nil
+	}
+	out := mcp.SetMeta(params, mcp.MetaVersion, mcp.Quote(mcp.Modern))
+	out = mcp.SetMeta(out, mcp.MetaClientInfo, u.opts.clientInfo())
+	if metaOf(params, mcp.MetaClientCapabilities) == nil {
+		out = mcp.SetMeta(out, mcp.MetaClientCapabilities, u.opts.capabilities())
+	}
+	return out, u.headers(method, out)
+}
+
+// metaOf is one member of params._meta, or nil.
+func metaOf(params jsontext.Value, key string) jsontext.Value {
+	return parley.Member(parley.Member(params, "_meta"), key)
+}
+
+// withoutModern takes out of _meta what only a modern server understands, and
+// _meta itself where nothing else was in it.
+func withoutModern(params jsontext.Value) jsontext.Value {
+	meta := parley.Member(params, "_meta")
+	if meta.Kind() != '{' {
+		return params
+	}
+	left := meta
+	for _, key := range []string{mcp.MetaVersion, mcp.MetaClientInfo, mcp.MetaClientCapabilities, mcp.MetaLogLevel} {
+		left = mcp.DropMember(left, key)
+	}
+	switch {
+	case len(left) == len(meta):
+		return params
+	case len(left) == 2:
+		return mcp.DropMember(params, "_meta")
+	}
+	return mcp.SetMember(params, "_meta", left)
+}
+
+// judge refuses a result of a kind that we do not know.
+func (u *Upstream) judge(method string, result jsontext.Value) error {
+	if !u.modern {
+		return nil
+	}
+	kind := parley.Member(result, "resultType")
+	switch string(kind) {
+	case "", `"complete"`:
+		return nil
+	case `"` + mcp.InputRequired + `"`:
+		if mayAskBack(method) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: its resultType is %s", ErrBadAnswer, clip(kind))
+}
+
+// mayAskBack tells the methods that can be answered with input_required.
+func mayAskBack(method string) bool {
+	return method == "tools/call" || method == "prompts/get" || method == "resources/read"
+}
+
+// headers mirror a request for whoever reads no bodies.
+func (u *Upstream) headers(method string, params jsontext.Value) http.Header {
+	h := http.Header{}
+	h.Set(mcp.VersionHeader, mcp.Modern)
+	h.Set(mcp.MethodHeader, headerText(method))
+	switch method {
+	case "tools/call", "prompts/get":
+		if name, ok := parley.MemberString(params, "name"); ok {
+			h.Set(mcp.NameHeader, headerText(name))
+		}
+	case "resources/read":
+		if uri, ok := parley.MemberString(params, "uri"); ok {
+			h.Set(mcp.NameHeader, headerText(uri))
+		}
+	}
+	if heads := u.heads.Load(); method == "tools/call" && heads != nil {
+		name, _ := parley.MemberString(params, "name")
+		for _, p := range (*heads)[name] {
+			if text, ok := p.text(parley.Member(params, "arguments")); ok {
+				h.Set(mcp.ParamPrefix+p.header, headerText(text))
+			}
+		}
+	}
+	return h
+}
+
+// headerText is text as a header carries it: what is not plain printable ASCII
+// is wrapped, and so is what looks as if it were.
+func headerText(s string) string {
+	const before, behind = "=?base64?", "?="
+	plain := strings.Trim(s, " \t") == s && !(strings.HasPrefix(s, before) && strings.HasSuffix(s, behind))
+	for i := 0; i < len(s) && plain; i++ {
+		plain = s[i] >= ' ' && s[i] <= '~'
+	}
+	if plain {
+		return s
+	}
+	return before + base64.StdEncoding.EncodeToString([]byte(s)) + behind
+}
+
+// paramHeader is an argument of a tool that goes into a header as well.
+type paramHeader struct {
+	path   []string
+	header string
+}
+
+// maxSchemaDepth bounds how deep in a schema such arguments are looked for.
+const maxSchemaDepth = 16
+
+// learn notes what the tools of a list want to have in headers.
+func (u *Upstream) learn(tools []jsontext.Value) {
+	heads := map[string][]paramHeader{}
+	for _, tool := range tools {
+		if found := paramHeaders(parley.Member(tool, "inputSchema"), nil, nil); len(found) > 0 {
+			name, _ := parley.MemberString(tool, "name")
+			heads[name] = found
+		}
+	}
+	u.heads.Store(&heads)
+}
+
+// paramHeaders finds the annotations of a schema, x-mcp-header.
+func paramHeaders(schema jsontext.Value, path []string, found []paramHeader) []paramHeader {
+	if len(path) == maxSchemaDepth {
+		return found
+	}
+	for name, property := range parley.Members(parley.Member(schema, "properties")) {
+		at := append(path[:len(path):len(path)], name)
+		if header, ok := parley.MemberString(property, "x-mcp-header"); ok && isToken(header) {
+			found = append(found, paramHeader{path: at, header: header})
+		}
+		found = paramHeaders(property, at, found)
+	}
+	return found
+}
+
+// isToken tells what can be part of a header's name (RFC 9110).
+func isToken(s string) bool {
+	return s != "" && len(s) <= 256 && strings.IndexFunc(s, func(c rune) bool {
+		return c <= ' ' || c > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
+	}) < 0
+}
+
+// text is the argument as a header says it; false where there is none, or one
+// that no header can carry.
+func (p *paramHeader) text(arguments jsontext.Value) (string, bool) {
+	v := arguments
+	for _, name := range p.path {
+		v = parley.Member(v, name)
+	}
+	switch v.Kind() {
+	case '"':
+		s, err := jsontext.AppendUnquote(nil, v)
+		return string(s), err == nil
+	case 't', 'f':
+		return string(v), true
+	case '0':
+		return integerText(v)
+	}
+	return "", false
+}
+
+// integerText writes a number as a plain integer, if it is one that every
+// parser reads alike.
+func integerText(v jsontext.Value) (string, bool) {
+	const safe = 1<<53 - 1
+	var f float64
+	if _, err := fmt.Sscan(string(v), &f); err != nil || f != float64(int64(f)) || f > safe || f < -safe {
+		return "", false
+	}
+	return fmt.Sprint(int64(f)), true
+}
+
+// headerMismatch tells a refusal for headers that were not what the server
+// expected of them; it has not looked at the call.
+func headerMismatch(err error) bool {
+	rpc, ok := errors.AsType[*jsonrpc.Error](err)
+	return ok && rpc.Code == mcp.CodeHeaderMismatch
+}
