@@ -35,6 +35,8 @@ func (r *renderer) line(e *parley.Envelope) line {
 		l.text = "removes " + r.paint.name(member(e.Payload, "participant")) + r.reasons(e.Payload, "reason")
 	case parley.KindRedact:
 		l.text = r.paint.bad("redacts ") + r.ref(member(e.Payload, "id")) + r.reasons(e.Payload, "reason")
+	case parley.KindAcceptTool:
+		l.text = r.paint.good("accepts ") + member(e.Payload, "tool") + " of " + r.paint.name(member(e.Payload, "participant")) + " as it is now" + r.reasons(e.Payload, "reason")
 	default:
 		r.other(&l, e)
 	}
@@ -152,6 +154,12 @@ func (r *renderer) notice(l *line, e *parley.Envelope) {
 		l.text = r.paint.note("· the grant " + on + " has expired")
 	case "grant_lapsed":
 		l.text = r.paint.note("· the grant " + on + " has ended: its grantor may no longer give it")
+	case "result_collected":
+		l.text = r.paint.dim("· what became of " + on + " was collected")
+	case "tools_seen":
+		r.toolsSeen(l, e.Payload)
+	case "tools_changed":
+		r.toolsChanged(l, e.Payload)
 	case "redaction_failed":
 		l.text = r.paint.bad("· "+on+" could not be redacted") + r.reasons(e.Payload, "reason")
 	default:

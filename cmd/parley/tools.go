@@ -9,15 +9,16 @@ import (
 func newTools(t *terminal) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tools VERB",
-		Short: "Tools that Parley brings along, as MCP servers",
+		Short: "Tools that Parley brings along, and those of servers: files, list, accept",
 		Example: `  parley tools files ./workspace
-  parley join files -- parley tools files ./workspace`,
+  parley join files -- parley tools files ./workspace
+  parley tools accept files write_file`,
 		Args: group(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("which tool?").hint("parley tools files DIR serves the files of a folder")
+			return usagef("which tool?").hint("parley tools files DIR serves the files of a folder; list and accept are about tools of servers")
 		},
 	}
-	cmd.AddCommand(newToolsFiles())
+	cmd.AddCommand(newToolsFiles(), newToolsList(t), newToolsAccept(t))
 	return cmd
 }
 
