@@ -66,7 +66,7 @@ func importTarget(t *terminal, f *importFlags, path string, named bool) (string,
 func warnImported(t *terminal, file string, s config.ImportedServer) {
 	if err := bridgeServer(s.Server).Check(); err != nil {
 		e := asError(err)
-		writeProblem(t.err, config.Problem{Line: s.Line, Column: 1, Message: s.ID + ": " + e.Message, Hint: e.Hint}, file+": warning")
+		writeProblem(t.err, config.Problem{Line: s.Line, Column: s.Column, Message: s.ID + ": " + e.Message, Hint: e.Hint}, file+": warning")
 	}
 }
 

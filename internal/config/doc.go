@@ -16,6 +16,10 @@
 // resolved, every path stands on its own. docs/configuration.md describes the
 // keys.
 //
+// [Import] reads the MCP servers that other programs are configured with. It puts
+// them into our words, and the same reader checks them; [Fragment] writes them as
+// parley.yaml has them.
+//
 // # Guarantees
 //
 // A configuration with five mistakes is refused with five problems, each with
@@ -30,11 +34,15 @@
 // [TokenHash], the others as [Secret]. Errors therefore quote keys, never lines
 // of the file.
 //
+// Nor does one appear in a [Fragment]: what is not plainly harmless is left out.
+//
 // Input is bounded: 1 MiB of text, 64 levels, and 16 MiB of what aliases and
-// merge keys make of it.
+// merge keys make of it; 32 MiB of an import, of which 100,000 values may be about
+// servers.
 //
 // # Concurrency
 //
 // Load and Parse may be called from any goroutine. A Config is plain data that
-// nobody changes after it was returned; share it freely.
+// nobody changes after it was returned, but for ListenOn and AddTo; share it freely
+// after these.
 package config

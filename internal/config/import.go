@@ -44,8 +44,9 @@ type Imported struct {
 // ImportedServer is an MCP server as another program describes it.
 type ImportedServer struct {
 	ID     string // as a participant
-	Line   int    // where the file names it
 	Server *MCPServer
+
+	Line, Column int // where the file names it
 
 	node *node // what parley.yaml would say of it
 }
@@ -140,6 +141,12 @@ func newImporter(name, dir string, o ImportOptions) *importer {
 	return im
 }
 
+// noteKey is note at the key instead of its value.
+func (im *importer) noteKey(v value, hint, format string, args ...any) {
+	v.node = nil
+	im.note(v, hint, format, args...)
+}
+
 func (im *importer) note(v value, hint, format string, args ...any) {
 	im.notes = append(im.notes, v.problem(hint, format, args...))
 }
@@ -159,7 +166,7 @@ func (im *importer) read(data []byte) {
 	for _, g := range groups {
 		for _, v := range im.all(g.servers) {
 			if first, twice := seen[v.name]; twice {
-				im.note(v, "", "%s is left out, since line %d describes it too", called(v.name), first)
+				im.noteKey(v, "", "%s is left out, since line %d describes it too", called(v.name), first)
 				continue
 			}
 			seen[v.name] = v.line
@@ -183,19 +190,18 @@ func (im *importer) server(v value, folder string) {
 	if im.skipped(v, keys) {
 		return
 	}
-	line := v.line
 	id := im.id(v)
 	v.name = id
 	v.node = im.translate(v, keys, folder)
 	im.env.Dir = folder
 	s := im.reader.server(v, Strict)
-	im.found.Servers = append(im.found.Servers, ImportedServer{ID: id, Line: line, Server: s, node: v.node})
+	im.found.Servers = append(im.found.Servers, ImportedServer{ID: id, Server: s, Line: v.line, Column: v.col, node: v.node})
 }
 
 // skipped reports whether a server is one that is not for us.
 func (im *importer) skipped(v value, keys map[string]value) bool {
 	if im.flag(keys["disabled"], false) {
-		im.note(v, "", "%s is disabled, and left out", called(v.name))
+		im.noteKey(v, "", "%s is disabled, and left out", called(v.name))
 		return true
 	}
 	if strings.EqualFold(keys["type"].plainText(), "sse") {
@@ -225,7 +231,7 @@ func (im *importer) id(v value) string {
 	}
 	im.taken[id] = true
 	if id != v.name {
-		im.note(v, "", "%s becomes %s", called(v.name), id)
+		im.noteKey(v, "", "%s becomes %s", called(v.name), id)
 	}
 	return id
 }

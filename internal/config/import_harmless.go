@@ -14,7 +14,7 @@ var (
 	secretName  = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|passphrase|auth|credential|cookie|session|private|signature|dsn|webhook|(^|[_-])(pass|pat|pin|sid)($|[_-])`)
 	placeName   = regexp.MustCompile(`(?i)(^|_)(dir|dirs|path|file|folder|home|root|cwd|workspace)$`)
 	plainPath   = regexp.MustCompile(`^(\.{0,2}|[A-Za-z]:)[/\\][^\x00-\x1f$]*$`)
-	plainPlace  = regexp.MustCompile(`^([A-Za-z]:)?([/\\][A-Za-z0-9._ @+-]{1,40}){2,}[/\\]?$`)
+	plainPlace  = regexp.MustCompile(`^[A-Za-z]:([/\\][A-Za-z0-9._ @+-]{1,40})+[/\\]?$|^(/[A-Za-z0-9._ @+-]{1,40}){2,}/?(:(/[A-Za-z0-9._ @+-]{1,40})+/?)*$`)
 	plainNumber = regexp.MustCompile(`^-?[0-9]{1,5}(\.[0-9]{1,3})?$`)
 	plainStep   = regexp.MustCompile(`^[A-Za-z][a-z._-]{0,23}$|^v?[0-9.]{1,4}$|^$`)
 	plainPort   = regexp.MustCompile(`^:?[0-9]{0,5}$`)

@@ -147,7 +147,9 @@ func (p *fragment) replaced(id, key, name, text string) (reference, why string) 
 	scheme := ""
 	preferred := variableName(name)
 	if key == "headers" {
-		preferred = variableName(id) + "_" + preferred
+		if prefix := variableName(id) + "_"; !strings.HasPrefix(preferred, prefix) {
+			preferred = prefix + preferred
+		}
 		if word, rest, ok := strings.Cut(text, " "); ok && plainScheme.MatchString(word+" ") && rest != "" {
 			scheme, text = word+" ", rest
 		}

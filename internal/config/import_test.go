@@ -205,7 +205,7 @@ func TestHarmless(t *testing.T) {
 		{"LOG_LEVEL", "DEBUG", true}, {"PORT", "8080", true}, {"RATIO", "0.5", true}, {"API_URL", "https://api.example.com/v1", true},
 		{"BASE", "http://127.0.0.1:9000/mcp", true}, {"DATA_DIR", "/srv/data", true}, {"CONFIG_FILE", "./a.json", true},
 		{"API_KEY", "8080", false}, {"API_KEY", "", true}, {"TOKEN", "true", true}, {"PIN", "1234", false}, {"X", "hunter2", false},
-		{"X", "123456", false}, {"X", "/srv/data", true}, {"X", "/srvdata", false}, {"KEY", "/srv/data", false}, {"X", "/a/b=", false}, {"DATA_DIR", "/srv/ghp_abcdef", false},
+		{"X", "123456", false}, {"X", "/srv/data", true}, {"X", "/srvdata", false}, {"PYTHONPATH", "/a/b:/c", true}, {"X", `C:\a b\c`, true}, {"KEY", "/srv/data", false}, {"X", "/a/b=", false}, {"DATA_DIR", "/srv/ghp_abcdef", false},
 		{"HOOK", "https://hooks.example.com/services/T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX", false},
 		{"U", "https://me:pw@example.com/", false}, {"U", "https://example.com/?key=x", false}, {"DSN", "postgres://a:b@c/d", false},
 		{"PASSWORD_FILE", "/run/x", false},

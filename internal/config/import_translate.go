@@ -61,7 +61,7 @@ func (t *translation) leaveOut(v value) {
 		if near := nearest(showKey(e.key), importKeys); near != "" {
 			hint = "did you mean \"" + near + "\"?"
 		}
-		t.note(v.child(e), hint, "%s means nothing here, and is left out", showKey(e.key))
+		t.noteKey(v.child(e), hint, "%s means nothing here, and is left out", showKey(e.key))
 	}
 }
 
