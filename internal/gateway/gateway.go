@@ -185,11 +185,14 @@ func (g *Gateway) View(ctx context.Context, name string, fn func(*space.State)) 
 	})
 }
 
-// Handler serves everything that the gateway offers over HTTP.
-func (g *Gateway) Handler() http.Handler {
+// Handler serves everything that the gateway offers over HTTP, and more.
+func (g *Gateway) Handler(more ...Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /ws", g.api.withToken(serveWS))
 	g.api.register(mux)
+	for _, route := range more {
+		mux.Handle(route.Pattern, g.api.mount(route))
+	}
 	return g.api.wrap(mux)
 }
 

@@ -111,11 +111,8 @@ func (g *originGuard) sameOrigin(r *http.Request) bool {
 	if !upgrade && (r.Method == http.MethodGet || r.Method == http.MethodHead || r.Method == http.MethodOptions) {
 		return true
 	}
-	if origin := r.Header.Get("Origin"); origin != "" && !g.origins[origin] {
-		u, err := url.Parse(origin)
-		if err != nil || u.Scheme != "http" && u.Scheme != "https" || !g.known(hostname(u.Host), r) {
-			return false
-		}
+	if origin := r.Header.Get("Origin"); origin != "" && !g.friendly(origin, r) {
+		return false
 	}
 	if upgrade {
 		// A WebSocket begins as a GET, which the standard check takes for
@@ -123,6 +120,15 @@ func (g *originGuard) sameOrigin(r *http.Request) bool {
 		r = &http.Request{Method: http.MethodPost, Host: r.Host, Header: r.Header, URL: r.URL}
 	}
 	return g.cross.Check(r) == nil
+}
+
+// friendly reports whether pages of an origin may do what ours may.
+func (g *originGuard) friendly(origin string, r *http.Request) bool {
+	if g.origins[origin] {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && g.known(hostname(u.Host), r)
 }
 
 // hostname is the name in host or host:port, in lower case and without the

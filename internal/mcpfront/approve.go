@@ -1,0 +1,202 @@
+package mcpfront
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
+)
+
+// propose asks for a call that the caller may not make itself, and waits a while
+// for somebody to decide.
+func (x *exchange) propose(ctx context.Context, fl *flight, kind parley.Kind, params jsontext.Value) (jsontext.Value, error) {
+	p, err := x.proposal(ctx, fl, kind, params)
+	if err != nil {
+		return nil, err
+	}
+	return x.hold(ctx, fl, p, x.approvalWait())
+}
+
+// proposal is the one that waits for the same call already, or a new one.
+func (x *exchange) proposal(ctx context.Context, fl *flight, kind parley.Kind, params jsontext.Value) (*client.Proposal, error) {
+	x.seat.proposing.Lock()
+	defer x.seat.proposing.Unlock()
+	id, found, err := x.front.house.Uncollected(ctx, x.place, kind, fl.server, params)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		return x.seat.room.Proposal(ctx, id)
+	}
+	return x.seat.room.Propose(ctx, fl.server, fl.method, params, client.Collect())
+}
+
+const defaultApprovalWait = 50 * time.Second
+
+func (x *exchange) approvalWait() time.Duration {
+	return cmp.Or(x.seat.room.Welcome().Space.Limits.ApprovalWait, defaultApprovalWait)
+}
+
+// hold waits for a proposal's outcome, for a time under what clients wait for.
+func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wait time.Duration) (jsontext.Value, error) {
+	fl.proposal = p.ID
+	x.seat.take(p.ID, fl)
+	holding, stop := context.WithTimeout(ctx, wait)
+	defer stop()
+	told := x.tellThatWeWait(holding, fl, p)
+	outcome, err := p.Wait(holding)
+	stop()
+	<-told
+	switch {
+	case outcome.Decision != "":
+		return x.outcome(fl, p, outcome, err)
+	case ctx.Err() != nil:
+		if x.withdraws(ctx) {
+			x.withdraw(p)
+		}
+		return nil, context.Cause(ctx)
+	case errors.Is(err, context.DeadlineExceeded):
+		decided, _ := p.Decided(holding) // its time is up: this only looks
+		return pending(fl, p, decided)
+	}
+	return nil, err
+}
+
+// withdraws reports whether the end of ctx is the client's cancellation, and
+// not ours.
+func (x *exchange) withdraws(ctx context.Context) bool {
+	return x.front.ctx.Err() == nil && !errors.Is(context.Cause(ctx), errSessionEnded)
+}
+
+// farewell bounds what is done for a client that is gone.
+const farewell = 5 * time.Second
+
+func (x *exchange) withdraw(p *client.Proposal) {
+	ctx, cancel := context.WithTimeout(x.front.ctx, farewell)
+	defer cancel()
+	if err := p.Withdraw(ctx); err != nil && !errors.Is(err, &parley.Error{Code: parley.ProposalClosed}) {
+		x.front.log.Warn("a cancelled call's proposal was not withdrawn", "id", p.ID, "error", err)
+	}
+}
+
+// reportEvery is how often a client that asked for progress hears that its call
+// still waits.
+const reportEvery = 5 * time.Second
+
+// tellThatWeWait keeps the response alive, and reports where the client asked
+// for that. What it starts has ended when the channel is closed.
+func (x *exchange) tellThatWeWait(ctx context.Context, fl *flight, p *client.Proposal) <-chan struct{} {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		x := x.seat.of(fl)
+		x.begin()
+		token := x.progressToken()
+		if token == nil {
+			return
+		}
+		tick := time.NewTicker(reportEvery)
+		defer tick.Stop()
+		for n := 1; ; n++ {
+			x.say("notifications/progress", waiting(token, n, p.ID))
+			select {
+			case <-tick.C:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ended
+}
+
+// waiting is a report that nothing has happened. It grows by next to nothing,
+// so that the server's own reports, which follow, are larger.
+func waiting(token jsontext.Value, n int, proposal string) jsontext.Value {
+	b := append(jsontext.Value(`{"progressToken":`), token...)
+	b = strconv.AppendFloat(append(b, `,"progress":`...), float64(n)*1e-6, 'f', -1, 64)
+	b = append(append(b, `,"message":`...), mcp.Quote("waiting for approval of "+proposal)...)
+	return append(b, '}')
+}
+
+// outcome is what a decided proposal's client is answered.
+func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err error) (jsontext.Value, error) {
+	switch o.Decision {
+	case client.Fulfilled, client.Amended:
+		fl.fulfilment = o.ID
+		if err != nil {
+			return nil, err
+		}
+		return x.mark(o.Reply.Result, o.ID, p.ID), nil
+	case client.Rejected:
+		text := o.By + " rejected this call (" + cmp.Or(o.Reason, "other") + ")"
+		if o.Message != "" {
+			text += ": " + o.Message
+		}
+		return declined(fl, p, o, text+". It was not made.")
+	case client.Expired:
+		return declined(fl, p, o, "Nobody decided on this call in time. It was not made.")
+	}
+	return declined(fl, p, o, "This call was "+string(o.Decision)+" before anybody decided. It was not made.")
+}
+
+// collect notes that the client has what became of its proposal, once it has.
+func (x *exchange) collect(fl *flight) {
+	if fl.proposal == "" || fl.waits {
+		return
+	}
+	now := x.seat.of(fl)
+	now.delivered = append(now.delivered, func() {
+		ctx, cancel := context.WithTimeout(x.front.ctx, farewell)
+		defer cancel()
+		if err := x.front.house.Collected(ctx, x.place, fl.proposal); err != nil {
+			x.front.log.Warn("that an outcome was collected is not on record", "proposal", fl.proposal, "error", err)
+		}
+	})
+}
+
+// declined is the answer for a call that is not made.
+func declined(fl *flight, p *client.Proposal, o client.Outcome, text string) (jsontext.Value, error) {
+	b := standing(string(o.Decision), p.ID)
+	b = append(append(b, `,"by":`...), mcp.Quote(o.By)...)
+	if o.Reason != "" {
+		b = append(append(b, `,"reason":`...), mcp.Quote(o.Reason)...)
+	}
+	if o.Message != "" {
+		b = append(append(b, `,"message":`...), mcp.Quote(o.Message)...)
+	}
+	return notMade(fl, p, text, append(b, '}'), true)
+}
+
+// pending is the answer while nobody has decided, or while the call runs.
+func pending(fl *flight, p *client.Proposal, decided client.Outcome) (jsontext.Value, error) {
+	fl.waits = true
+	status, text := "pending", "This call waits for approval, as proposal "+p.ID+"."
+	if decided.Decision != "" {
+		status, text = "running", "This call was approved by "+decided.By+" and is being made, as proposal "+p.ID+"."
+	}
+	text += "\nTo wait on, make exactly the same call again, or call parley__await with {\"proposal\": \"" + p.ID + "\"}. It is not made twice." +
+		"\nTo take it back, call parley__withdraw. You may do other things meanwhile."
+	return notMade(fl, p, text, append(standing(status, p.ID), '}'), fl.strict)
+}
+
+func standing(status, proposal string) jsontext.Value {
+	b := append(jsontext.Value(`{"status":`), mcp.Quote(status)...)
+	return append(append(b, `,"proposal":`...), mcp.Quote(proposal)...)
+}
+
+// notMade says, in the form that the method's answers have, why there is no
+// result of the server's.
+func notMade(fl *flight, p *client.Proposal, text string, structured jsontext.Value, failed bool) (jsontext.Value, error) {
+	if fl.method != "tools/call" {
+		return nil, &jsonrpc.Error{Code: codeRefused, Message: text, Data: structured}
+	}
+	return mcp.SetMeta(toolResult(text, structured, failed), mcp.MetaProposal, mcp.Quote(p.ID)), nil
+}

@@ -1,0 +1,82 @@
+package mcpfront
+
+import (
+	"context"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// method is how a request is answered. The result is JSON; an error is told as
+// rpcError says.
+type method func(x *exchange, ctx context.Context) (jsontext.Value, error)
+
+// methods are those of both eras.
+var methods = map[string]method{
+	"tools/list":               (*exchange).listTools,
+	"tools/call":               (*exchange).callTool,
+	"resources/list":           (*exchange).listResources,
+	"resources/templates/list": (*exchange).listTemplates,
+	"resources/read":           (*exchange).readResource,
+	"prompts/list":             (*exchange).listPrompts,
+	"prompts/get":              (*exchange).getPrompt,
+	"completion/complete":      (*exchange).complete,
+}
+
+// legacyMethods are those that only a session has.
+var legacyMethods = map[string]method{
+	"ping":                  (*exchange).ping,
+	"logging/setLevel":      (*exchange).setLevel,
+	"resources/subscribe":   (*exchange).subscribe,
+	"resources/unsubscribe": (*exchange).unsubscribe,
+}
+
+// modernMethods are those of the stateless era.
+var modernMethods = map[string]method{
+	"server/discover":      (*exchange).discover,
+	"subscriptions/listen": (*exchange).serveSubscriptions,
+}
+
+func (x *exchange) lookUp() method {
+	if m := methods[x.msg.Method]; m != nil {
+		return m
+	}
+	if x.modern() {
+		return modernMethods[x.msg.Method]
+	}
+	return legacyMethods[x.msg.Method]
+}
+
+// run answers the request.
+func (x *exchange) run(ctx context.Context) (jsontext.Value, error) {
+	if x.seat.gone() { // as after a kick: the next request joins again, if it may
+		return nil, x.seat.why()
+	}
+	answer := x.lookUp()
+	if answer == nil {
+		return nil, methodNotFound(x.msg.Method)
+	}
+	return answer(x, ctx)
+}
+
+func (x *exchange) ping(context.Context) (jsontext.Value, error) { return jsontext.Value(`{}`), nil }
+
+func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
+
+// text is a string among the params; an error where it is none.
+func (x *exchange) text(name string) (string, error) {
+	v := member(x.msg.Params, name)
+	s, ok := stringOf(v)
+	if !ok {
+		return "", invalidParams("params." + name + " is not a string")
+	}
+	return s, nil
+}
+
+func stringOf(v jsontext.Value) (string, bool) {
+	if v.Kind() != '"' {
+		return "", false
+	}
+	b, err := jsontext.AppendUnquote(nil, v)
+	return string(b), err == nil
+}

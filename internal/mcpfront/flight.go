@@ -1,0 +1,291 @@
+package mcpfront
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
+)
+
+// flight is one call of a server, from its first round to its result. In the
+// stateless era it may outlive the request that began it.
+type flight struct {
+	x          *exchange // whom to tell what belongs to it; guarded by the seat's mu once it flies
+	server     string
+	method     string
+	fulfilment string // the id of what fulfilled its proposal
+	proposal   string // the id of the proposal
+	waits      bool   // it is answered with what it waits for
+	strict     bool   // the client may hold results against the tool's schema
+
+	ids []string // that it is known by; guarded by the seat's mu
+
+	// Of one that flies alone.
+	asks   chan *question
+	done   chan struct{} // closed once result and err are set
+	cancel context.CancelCauseFunc
+	result jsontext.Value
+	err    error
+	open   map[string]*question // that wait for the client, by their key
+	until  time.Time            // for how long it waits for the client
+}
+
+// question is what a server asks of the client.
+type question struct {
+	method string
+	params jsontext.Value
+	answer chan answer // holds one
+}
+
+type answer struct {
+	result jsontext.Value
+	err    error
+}
+
+// rounds makes a call, and what rounds a server asks for where the client is of
+// the era that answers requests.
+func (x *exchange) rounds(ctx context.Context, server, method string, params jsontext.Value) (jsontext.Value, error) {
+	fl := &flight{x: x, server: server, method: method, strict: x.target != ""}
+	defer x.seat.land(fl)
+	return x.roundsOf(ctx, fl, params)
+}
+
+func (x *exchange) roundsOf(ctx context.Context, fl *flight, params jsontext.Value) (jsontext.Value, error) {
+	first := params
+	for range maxRounds {
+		result, err := x.once(ctx, fl, params)
+		if err != nil || !asksForInput(result) {
+			x.collect(fl)
+			return result, err
+		}
+		if x.modern() {
+			return result, nil
+		}
+		responses, err := x.askAll(ctx, member(result, "inputRequests"))
+		if err != nil {
+			return nil, err
+		}
+		params = mcp.SetMember(first, "inputResponses", responses)
+		if state := member(result, "requestState"); state != nil {
+			params = mcp.SetMember(params, "requestState", state)
+		}
+	}
+	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server asked for input " + strconv.Itoa(maxRounds) + " times, and gave no result"}
+}
+
+func asksForInput(result jsontext.Value) bool {
+	kind, _ := parley.MemberString(result, "resultType")
+	return kind == mcp.InputRequired
+}
+
+// askAll asks the client, one after the other, what a server of the stateless
+// era wants to know.
+func (x *exchange) askAll(ctx context.Context, requests jsontext.Value) (jsontext.Value, error) {
+	b := jsontext.Value{'{'}
+	for f, err := range jsonrpc.Members(requests) {
+		if err != nil {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server's inputRequests cannot be read"}
+		}
+		method, _ := parley.MemberString(f.Value, "method")
+		result, err := x.session.ask(ctx, x, method, member(f.Value, "params"))
+		if err != nil {
+			return nil, err
+		}
+		if len(b) > 1 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, mcp.Quote(f.Name)...), ':'), result...)
+	}
+	return append(b, '}'), nil
+}
+
+// of is the exchange that a flight belongs to at present.
+func (s *seat) of(fl *flight) *exchange {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fl.x
+}
+
+// answer takes a request that a server makes of us in mid-call.
+func (s *seat) answer(ctx context.Context, req *client.Request) (any, error) {
+	switch req.Kind.Method {
+	case "sampling/createMessage", "elicitation/create", "roots/list":
+	default:
+		return nil, client.MethodNotFound(req.Kind.Method)
+	}
+	fl := s.flightOf(req.Envelope.Correlation.IDs)
+	if fl == nil || fl.server != req.Envelope.From {
+		return nil, &client.RPCError{Code: codeRefused, Message: "no client of " + s.place.Participant + " waits for the call that this belongs to"}
+	}
+	result, err := s.asked(ctx, fl, req)
+	if err != nil {
+		e := rpcError(err)
+		return nil, &client.RPCError{Code: e.Code, Message: e.Message, Data: e.Data}
+	}
+	return result, nil
+}
+
+func (s *seat) asked(ctx context.Context, fl *flight, req *client.Request) (jsontext.Value, error) {
+	x := s.of(fl)
+	if x.session != nil {
+		return x.session.ask(ctx, x, req.Kind.Method, req.Params)
+	}
+	if fl.asks == nil {
+		return nil, parley.Errorf(parley.InvalidArgument, "the client declared nothing that a server could ask for")
+	}
+	q := &question{method: req.Kind.Method, params: req.Params, answer: make(chan answer, 1)}
+	select {
+	case fl.asks <- q:
+	case <-fl.done:
+		return nil, errSessionEnded
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	select {
+	case a := <-q.answer:
+		return a.result, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// fly makes a call that may outlive its request: on a goroutine of its own.
+func (x *exchange) fly(ctx context.Context, server, method string, params jsontext.Value) (jsontext.Value, error) {
+	fl := &flight{
+		x: x, server: server, method: method, strict: x.target != "",
+		asks: make(chan *question), done: make(chan struct{}), open: map[string]*question{},
+	}
+	flying, cancel := context.WithCancelCause(x.front.ctx)
+	fl.cancel = cancel
+	x.seat.hold()
+	if !x.front.start(func() {
+		defer x.seat.release()
+		defer close(fl.done)
+		defer x.seat.land(fl)
+		fl.result, fl.err = x.roundsOf(flying, fl, params)
+		cancel(nil)
+	}) {
+		x.seat.release()
+		return nil, errSessionEnded
+	}
+	return x.attend(ctx, fl)
+}
+
+// gather is how long a server's further questions are waited for, once it has
+// asked one.
+const gather = 10 * time.Millisecond
+
+// attend waits for a flight's result, or for what its server asks of the client,
+// which ends the request.
+func (x *exchange) attend(ctx context.Context, fl *flight) (jsontext.Value, error) {
+	var soon <-chan time.Time
+	for {
+		select {
+		case <-fl.done:
+			return fl.result, fl.err
+		case q := <-fl.asks:
+			fl.open["q"+strconv.Itoa(len(fl.open)+1)] = q
+			soon = time.After(gather)
+		case <-soon:
+			return x.park(fl)
+		case <-ctx.Done():
+			fl.cancel(errCancelled)
+			<-fl.done
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// parkedFor is how long a call waits for its client to come back with answers.
+const parkedFor = 5 * time.Minute
+
+// maxParked bounds the calls that wait for their clients.
+const maxParked = 1_024
+
+// park asks the client, and keeps the flight until it comes back.
+func (x *exchange) park(fl *flight) (jsontext.Value, error) {
+	f := x.front
+	state := statePrefix + rand.Text()
+	f.mu.Lock()
+	full := len(f.parked) >= maxParked
+	if !full {
+		f.parked[state] = fl
+		fl.until = time.Now().Add(parkedFor)
+	}
+	f.mu.Unlock()
+	if full {
+		fl.cancel(errSessionEnded)
+		return nil, parley.Errorf(parley.LimitReached, "%d calls wait for their clients' answers already", maxParked)
+	}
+	b := jsontext.Value(`{"resultType":"input_required","inputRequests":{`)
+	for i, key := range slices.Sorted(maps.Keys(fl.open)) {
+		q := fl.open[key]
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, mcp.Quote(key)...), `:{"method":`...), mcp.Quote(q.method)...)
+		if q.params != nil {
+			b = append(append(b, `,"params":`...), q.params...)
+		}
+		b = append(b, '}')
+	}
+	b = append(append(append(b, `},"requestState":`...), mcp.Quote(state)...), '}')
+	return b, nil
+}
+
+// statePrefix begins the requestState of a call that waits in this process; it
+// means nothing to anybody else.
+const statePrefix = "parley.front."
+
+// resumes is the flight that a retry goes on with.
+func (x *exchange) resumes(params jsontext.Value) *flight {
+	state, _ := parley.MemberString(params, "requestState")
+	f := x.front
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fl := f.parked[state]
+	if fl == nil || fl.x.place != x.place || fl.x.target != x.target {
+		return nil
+	}
+	delete(f.parked, state)
+	return fl
+}
+
+// goOn hands a client's answers to the server, and waits on.
+func (x *exchange) goOn(ctx context.Context, fl *flight, params jsontext.Value) (jsontext.Value, error) {
+	x.seat.mu.Lock()
+	fl.x = x
+	x.seat.mu.Unlock()
+	responses := member(params, "inputResponses")
+	for key, q := range fl.open {
+		if v := member(responses, key); v != nil {
+			q.answer <- answer{result: v}
+		} else {
+			q.answer <- answer{err: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the client did not answer"}}
+		}
+	}
+	clear(fl.open)
+	return x.attend(ctx, fl)
+}
+
+// unpark gives up calls whose clients did not come back.
+func (f *Front) unpark(now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for state, fl := range f.parked {
+		if now.After(fl.until) {
+			delete(f.parked, state)
+			fl.cancel(errors.New("the client did not come back with what the server asked for"))
+		}
+	}
+}

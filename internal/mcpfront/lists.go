@@ -1,0 +1,174 @@
+package mcpfront
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+)
+
+func (x *exchange) listTools(ctx context.Context) (jsontext.Value, error) {
+	return x.list(ctx, sectionTools)
+}
+func (x *exchange) listResources(ctx context.Context) (jsontext.Value, error) {
+	return x.list(ctx, sectionResources)
+}
+func (x *exchange) listTemplates(ctx context.Context) (jsontext.Value, error) {
+	return x.list(ctx, sectionTemplates)
+}
+func (x *exchange) listPrompts(ctx context.Context) (jsontext.Value, error) {
+	return x.list(ctx, sectionPrompts)
+}
+
+// listed is an entry as the caller sees it.
+type listed struct {
+	key string // by which it is asked for; lists are in this order
+	raw jsontext.Value
+}
+
+// list answers one of the lists, a page of it.
+func (x *exchange) list(ctx context.Context, s section) (jsontext.Value, error) {
+	cursor, err := readCursor(member(x.msg.Params, "cursor"))
+	if err != nil {
+		return nil, err
+	}
+	all, err := x.visible(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	if cursor != "" {
+		at, _ = slices.BinarySearchFunc(all, cursor, func(l listed, key string) int {
+			return cmp.Or(cmp.Compare(l.key, key), -1) // behind the key itself
+		})
+	}
+	return page(all[at:], sections[s].member), nil
+}
+
+// visible is what the caller may request or propose.
+func (x *exchange) visible(ctx context.Context, s section) ([]listed, error) {
+	caps := x.seat.room.Capabilities()
+	var all []listed
+	if x.target == "" && s == sectionTools {
+		for _, b := range builtins {
+			if b.allowed(caps) {
+				all = append(all, listed{b.name, b.definition()})
+			}
+		}
+	}
+	for _, server := range x.servers() {
+		offer, err := x.offer(ctx, server)
+		if err != nil {
+			if x.target != "" {
+				return nil, err
+			}
+			continue // what is down offers nothing; its return is announced
+		}
+		for _, e := range offer.entries(server, s) {
+			n, ok := judge(caps, e)
+			switch {
+			case !ok:
+			case x.target != "":
+				all = append(all, listed{e.own, e.raw})
+			default:
+				all = append(all, listed{e.shared, e.show(n)})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b listed) int { return strings.Compare(a.key, b.key) })
+	return all, nil
+}
+
+// servers are those that the caller's endpoint is made of.
+func (c *caller) servers() []string {
+	if c.target != "" {
+		return []string{c.target}
+	}
+	return c.seat.front.house.Servers(c.place.Space)
+}
+
+func (c *caller) offer(ctx context.Context, server string) (*Offer, error) {
+	return c.seat.front.house.Offer(ctx, c.place, server, c.caps)
+}
+
+// judge says whether somebody may ask for an entry, and whether that needs
+// approval: by the sets that judge the call itself, for all params that it may
+// have.
+func judge(caps parley.Capabilities, e *entry) (need, bool) {
+	a := parley.Action{
+		Kind: parley.Kind{Type: parley.TypeRequest, Method: sections[e.section].method, Subject: e.own},
+		To:   []string{e.server},
+	}
+	if e.section == sectionTemplates {
+		a.Kind.Subject = "" // which URIs come of it is not known
+	}
+	request := caps.Extent(&a)
+	a.Kind.Type = parley.TypeProposal
+	propose := caps.Extent(&a) != parley.Never
+	if e.section == sectionTemplates && request == parley.Never && !propose {
+		return judgeTemplate(caps, e)
+	}
+	switch {
+	case request == parley.Always, request == parley.Sometimes && !propose:
+		return needsNothing, true
+	case request == parley.Sometimes:
+		return mayNeedApproval, true
+	}
+	return needsApproval, propose
+}
+
+// judgeTemplate judges a template by its literal beginning, as if a star stood
+// behind it: some grant may fit what comes of it.
+func judgeTemplate(caps parley.Capabilities, e *entry) (need, bool) {
+	literal, _, _ := strings.Cut(e.own, "{")
+	for n, typ := range []string{parley.TypeRequest, parley.TypeProposal} {
+		a := parley.Action{Kind: parley.Kind{Type: typ, Method: "resources/read", Subject: literal + "x"}, To: []string{e.server}}
+		if caps.Extent(&a) != parley.Never {
+			return []need{needsNothing, needsApproval}[n], true
+		}
+	}
+	return 0, false
+}
+
+// page is a list's result, cut to size.
+func page(all []listed, name string) jsontext.Value {
+	b := append(append(jsontext.Value(`{"`), name...), `":[`...)
+	for i, l := range all {
+		if i == pageEntries || i > 0 && len(b)+len(l.raw) > pageBytes {
+			b = append(append(b, `],"nextCursor":"`...), writeCursor(all[i-1].key)...)
+			return append(b, `","ttlMs":0,"cacheScope":"private"}`...)
+		}
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, l.raw...)
+	}
+	return append(b, `],"ttlMs":0,"cacheScope":"private"}`...)
+}
+
+// A cursor is the key of the last entry that was sent: so nothing is sent twice
+// or left out when the list changes in between, but for what changed.
+func writeCursor(key string) string { return base64.RawURLEncoding.EncodeToString([]byte(key)) }
+
+func readCursor(v jsontext.Value) (string, error) {
+	if v == nil {
+		return "", nil
+	}
+	s, ok := stringOf(v)
+	key, err := base64.RawURLEncoding.DecodeString(s)
+	if !ok || err != nil || len(key) == 0 {
+		return "", invalidParams("the cursor is none that was given out")
+	}
+	return string(key), nil
+}
+
+// isDown reports whether an error says that a server is not there at present.
+func isDown(err error) bool {
+	return errors.Is(err, &parley.Error{Code: parley.Unavailable}) || errors.Is(err, &parley.Error{Code: parley.TargetAbsent})
+}

@@ -1,0 +1,261 @@
+package mcpfront
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+)
+
+// seat is a participant's place in a room, shared by all of its MCP clients. It
+// is there while they are, and a little longer.
+type seat struct {
+	// static
+	front *Front
+	place Place
+	ready chan struct{} // closed once room or failed is set
+	room  *client.Room
+	err   error
+
+	proposing sync.Mutex // one lookup of a proposal at a time, and what follows from it
+
+	mu        sync.Mutex
+	holders   int
+	used      time.Time
+	calls     int
+	listens   int
+	flights   map[string]*flight // by the ids of their request, proposal and fulfilment
+	listeners map[listener]bool
+	watchers  map[watch]int // how many clients subscribed to a resource
+	arrived   chan struct{} // closed, and made anew, when something came that parley__read waits for
+}
+
+// listener hears what servers say outside of calls. It must not wait.
+type listener interface {
+	hear(server, method string, params jsontext.Value)
+}
+
+// watch is a resource that somebody subscribed to.
+type watch struct{ server, uri string }
+
+// seat takes a participant's place, which it joins the room for at first.
+func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
+	f.mu.Lock()
+	s := f.seats[at]
+	if s != nil && s.gone() {
+		s = nil
+	}
+	mine := s == nil && !f.closed
+	if mine {
+		s = &seat{
+			front: f, place: at, ready: make(chan struct{}), used: time.Now(),
+			flights: map[string]*flight{}, listeners: map[listener]bool{}, watchers: map[watch]int{},
+			arrived: make(chan struct{}),
+		}
+		f.seats[at] = s
+	}
+	f.mu.Unlock()
+	if s == nil {
+		return nil, parley.Errorf(parley.Unavailable, "the gateway is going away").WithHint("connect again in a moment")
+	}
+	if mine {
+		s.join()
+	}
+	select {
+	case <-s.ready:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return s, s.err
+}
+
+// join enters the room. Others wait for it, so it does not depend on who came
+// first.
+func (s *seat) join() {
+	defer close(s.ready)
+	s.room, s.err = s.front.house.Dial(s.front.ctx, s.place, &client.Options{
+		Routing: client.RoutingDirected,
+		Kinds:   []string{"mcp/request:notifications/*", parley.KindChat},
+		EchoOff: true, Buffer: 1,
+		OnArrival: s.arrive, Handler: s.answer, Concurrency: maxCallsEach,
+		Logger: s.front.log,
+	})
+	if s.err != nil {
+		s.front.mu.Lock()
+		defer s.front.mu.Unlock()
+		if s.front.seats[s.place] == s {
+			delete(s.front.seats, s.place)
+		}
+	}
+}
+
+// gone reports whether the room has ended, as after a kick.
+func (s *seat) gone() bool {
+	select {
+	case <-s.ready:
+	default:
+		return false
+	}
+	if s.room == nil {
+		return true
+	}
+	select {
+	case <-s.room.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *seat) hold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holders++
+}
+
+func (s *seat) release() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.holders--
+	s.used = time.Now()
+}
+
+// unusedSince is how long nobody has held the seat.
+func (s *seat) unusedSince(now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holders > 0 {
+		return 0
+	}
+	return now.Sub(s.used)
+}
+
+func (s *seat) close() {
+	<-s.ready
+	if s.room != nil {
+		s.room.Close()
+	}
+}
+
+func (s *seat) listen(l listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners[l] = true
+}
+
+func (s *seat) unlisten(l listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+// take lets a flight hear of what concerns the envelope or proposal with an id.
+func (s *seat) take(id string, fl *flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.flights[id] = fl
+	fl.ids = append(fl.ids, id)
+}
+
+// land ends that.
+func (s *seat) land(fl *flight) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range fl.ids {
+		if s.flights[id] == fl {
+			delete(s.flights, id)
+		}
+	}
+	fl.ids = nil
+}
+
+// flightOf is the call that an envelope speaks of.
+func (s *seat) flightOf(ids []string) *flight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, id := range ids {
+		if fl := s.flights[id]; fl != nil {
+			return fl
+		}
+	}
+	return nil
+}
+
+// arrive sorts what comes in the room, before anybody who waits for an answer
+// hears of it: so nothing that belongs to a call comes behind its result.
+func (s *seat) arrive(e *parley.Envelope) {
+	kind := parley.SplitKind(e.Kind)
+	switch {
+	case kind.Type == parley.KindChat:
+		s.mu.Lock()
+		close(s.arrived)
+		s.arrived = make(chan struct{})
+		s.mu.Unlock()
+	case kind.Type != parley.TypeRequest:
+	case isNotification(kind.Method):
+		s.notified(e, kind.Method)
+	default:
+		// Whoever fulfils a proposal names it; from then on the call goes by
+		// the fulfilment's id.
+		if fl := s.flightOf(e.Correlation.IDs); fl != nil && e.From != s.place.Participant && len(e.To) == 1 && e.To[0] == fl.server {
+			s.take(e.ID, fl)
+		}
+	}
+}
+
+func (s *seat) notified(e *parley.Envelope, method string) {
+	params := member(e.Payload, "params")
+	if fl := s.flightOf(e.Correlation.IDs); fl != nil && fl.server == e.From {
+		if x := s.of(fl); method != "notifications/message" || x.wantsLog() {
+			x.say(method, params)
+		}
+		return
+	}
+	if len(e.Correlation.IDs) > 0 && method == "notifications/progress" {
+		return // the call is over
+	}
+	s.mu.Lock()
+	list := make([]listener, 0, len(s.listeners))
+	for l := range s.listeners {
+		list = append(list, l)
+	}
+	s.mu.Unlock()
+	for _, l := range list {
+		l.hear(e.From, method, params)
+	}
+}
+
+// news is closed when somebody has said something since.
+func (s *seat) news() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.arrived
+}
+
+// beginCall bounds the calls of one participant.
+func (s *seat) beginCall() (end func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.calls >= maxCallsEach {
+		return nil, parley.Errorf(parley.LimitReached, "calls: %d are being made by %s, the limit", s.calls, s.place.Participant).
+			WithHint("wait until some have been answered")
+	}
+	s.calls++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.calls--
+	}, nil
+}
+
+// why is the reason for which the room has ended.
+func (s *seat) why() error {
+	if s.room == nil {
+		return s.err
+	}
+	return s.room.Err()
+}
