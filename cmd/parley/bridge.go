@@ -81,6 +81,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 			a.bridged(name)
 			h.oneTried()
 		},
+		OnOffer: func(_ string, o *mcpbridge.Offer) { h.hall.pin(ctx, name, o) },
 		OnState: func(s mcpbridge.State) {
 			if s.Phase == mcpbridge.Failed {
 				heard()
@@ -89,6 +90,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 			}
 		},
 	})
+	h.hall.bridged(name, b)
 	h.guests.Go(func() {
 		defer heard()
 		if err := b.Run(ctx); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/parleyhq/parley/internal/config"
 	"github.com/parleyhq/parley/internal/gateway"
 	"github.com/parleyhq/parley/internal/journal/sqlite"
+	"github.com/parleyhq/parley/internal/mcpfront"
 	"github.com/parleyhq/parley/internal/space"
 )
 
@@ -26,6 +27,8 @@ type house struct {
 
 	journal *sqlite.Journal
 	gateway *gateway.Gateway
+	hall    *hall
+	front   *mcpfront.Front // of /mcp
 	server  *http.Server
 	tokens  map[bridgeName]string // of bridges, known to this process alone
 
@@ -46,6 +49,7 @@ const shutdownTime = 15 * time.Second
 // openHouse takes the port and opens the journal, where most goes wrong that can.
 func openHouse(ctx context.Context, p *plan) (*house, error) {
 	h := &house{plan: p, tokens: map[bridgeName]string{}, leave: func() {}, failed: make(chan error, 1), tried: make(chan struct{})}
+	h.hall = newHall(h)
 	h.oneTried = sync.OnceFunc(func() { close(h.tried) })
 	var err error
 	if h.listener, err = listenOn(ctx, p.config.Listen); err != nil {
@@ -98,7 +102,8 @@ func (h *house) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.server = gateway.Server(h.gateway.Handler())
+	h.front = mcpfront.New(h.hall, mcpfront.Options{Version: readVersion().Version, Log: h.plan.log})
+	h.server = gateway.Server(h.gateway.Handler(h.hall.routes(h.front)...))
 	server := h.server
 	h.serving.Go(func() { h.failed <- server.Serve(h.listener) })
 	if h.plan.urlFile != "" {
@@ -129,18 +134,22 @@ func (h *house) spaces() ([]gateway.Space, error) {
 			Rules: space.Rules{
 				Name: name, Lazy: s.Enforcement == config.Lazy, Protocol: s.Protocol, Limits: s.Limits,
 				Participants: map[string]parley.Capabilities{},
+				Pins:         map[string]bool{},
 			},
 			Participants: map[string]gateway.Participant{},
 			Retention:    gateway.Retention{Age: s.Retention.Age, Bytes: int64(s.Retention.Bytes)},
 		}
 		for id, p := range s.Participants {
 			one.Rules.Participants[id] = p.Capabilities
-			one.Participants[id] = participantOf(p)
+			one.Participants[id] = participantOf(p, h.hall.seatToken(mcpfront.Place{Space: name, Participant: id}))
 		}
 		for id, m := range s.MCPServers {
 			token := randomToken()
 			h.tokens[bridgeName{name, id}] = token
 			one.Rules.Participants[id] = m.Capabilities
+			if m.Pin == config.PinStrict {
+				one.Rules.Pins[id] = true
+			}
 			one.Participants[id] = gateway.Participant{Tokens: []gateway.TokenHash{gateway.TokenHash(config.HashToken(token))}}
 		}
 		list = append(list, one)
@@ -148,8 +157,9 @@ func (h *house) spaces() ([]gateway.Space, error) {
 	return list, nil
 }
 
-func participantOf(p *config.Participant) gateway.Participant {
+func participantOf(p *config.Participant, seat gateway.TokenHash) gateway.Participant {
 	g := gateway.Participant{
+		Tokens:   []gateway.TokenHash{seat},
 		Settings: space.Settings{Directed: p.Routing == config.RoutingDirected, Kinds: p.Kinds, EchoOff: !p.Echo},
 		History:  p.History,
 	}
@@ -178,6 +188,7 @@ func (h *house) serve(ctx context.Context, a *announcer) error {
 func (h *house) shutdown(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, shutdownTime)
 	defer cancel()
+	h.front.Close() // its calls end before those whom they call
 	h.leave()
 	h.guests.Wait()
 	h.stopServing(ctx)
@@ -201,6 +212,9 @@ func (h *house) stopServing(ctx context.Context) {
 
 // close ends what is still open, in whatever state the house is.
 func (h *house) close() {
+	if h.front != nil {
+		h.front.Close()
+	}
 	h.leave()
 	h.guests.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)

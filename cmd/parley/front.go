@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/config"
+	"github.com/parleyhq/parley/internal/gateway"
+	"github.com/parleyhq/parley/internal/mcpbridge"
+	"github.com/parleyhq/parley/internal/mcpfront"
+)
+
+// hall is the house as the front of /mcp sees it: who comes in, which servers
+// there are, and what the gateway remembers of calls that wait.
+type hall struct {
+	house  *house
+	tokens map[mcpfront.Place]string // of participants, known to this process alone
+
+	mu      sync.Mutex
+	bridges map[bridgeName]*mcpbridge.Bridge
+	offers  map[*mcpbridge.Offer]*mcpfront.Offer // the newest of each server
+}
+
+func newHall(h *house) *hall {
+	return &hall{
+		house: h, tokens: map[mcpfront.Place]string{},
+		bridges: map[bridgeName]*mcpbridge.Bridge{}, offers: map[*mcpbridge.Offer]*mcpfront.Offer{},
+	}
+}
+
+// seatToken is a token with which this process joins as a participant, for the
+// participant's MCP clients.
+func (l *hall) seatToken(at mcpfront.Place) gateway.TokenHash {
+	token := randomToken()
+	l.tokens[at] = token
+	return gateway.TokenHash(config.HashToken(token))
+}
+
+// routes are where MCP clients come in.
+func (l *hall) routes(front *mcpfront.Front) []gateway.Route {
+	var list []gateway.Route
+	for _, pattern := range []string{"/mcp", "/mcp/{space}", "/mcp/{space}/{participant}"} {
+		list = append(list, gateway.Route{Pattern: pattern, Serve: front.Serve})
+	}
+	return list
+}
+
+// Who implements [mcpfront.House].
+func (l *hall) Who(r *http.Request) ([]mcpfront.Place, error) {
+	members, err := l.house.gateway.Identify(r)
+	if err != nil && r.Header.Get("Authorization") == "" {
+		if places := l.anonymous(r.PathValue("space")); places != nil {
+			return places, nil
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	places := make([]mcpfront.Place, len(members))
+	for i, m := range members {
+		places[i] = mcpfront.Place{Space: m.Space, Participant: m.Participant}
+	}
+	return places, nil
+}
+
+// anonymous are the places of who brings no token, where the configuration has
+// some.
+func (l *hall) anonymous(space string) (places []mcpfront.Place) {
+	for name, s := range config.Sorted(l.house.plan.config.Spaces) {
+		if s.MCP.Anonymous != "" && (space == "" || space == name) {
+			places = append(places, mcpfront.Place{Space: name, Participant: s.MCP.Anonymous})
+		}
+	}
+	return places
+}
+
+// Dial implements [mcpfront.House].
+func (l *hall) Dial(ctx context.Context, at mcpfront.Place, o *client.Options) (*client.Room, error) {
+	mine := *o
+	mine.Space, mine.Token = at.Space, l.tokens[at]
+	return client.Dial(ctx, l.house.url, &mine)
+}
+
+// Servers implements [mcpfront.House].
+func (l *hall) Servers(space string) []string {
+	var names []string
+	s := l.house.plan.config.Spaces[space]
+	if s == nil {
+		return nil
+	}
+	for id := range config.Sorted(s.MCPServers) {
+		names = append(names, id)
+	}
+	return names
+}
+
+// Offer implements [mcpfront.House].
+func (l *hall) Offer(ctx context.Context, at mcpfront.Place, server string, capabilities jsontext.Value) (*mcpfront.Offer, error) {
+	l.mu.Lock()
+	b := l.bridges[bridgeName{at.Space, server}]
+	l.mu.Unlock()
+	if b == nil {
+		return nil, parley.Errorf(parley.Unavailable, "the server %s is not here yet", server).WithHint("it is being started; try again soon")
+	}
+	o, err := b.OfferFor(ctx, at.Participant, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if known := l.offers[o]; known != nil {
+		return known, nil
+	}
+	if len(l.offers) >= mostOffers {
+		clear(l.offers) // those that are in use come back
+	}
+	known := &mcpfront.Offer{Info: o.Info.Raw, Tools: o.Tools, Resources: o.Resources, Templates: o.Templates, Prompts: o.Prompts}
+	l.offers[o] = known
+	return known, nil
+}
+
+// mostOffers bounds the offers that are kept ready for lists.
+const mostOffers = 256
+
+// Uncollected implements [mcpfront.House].
+func (l *hall) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (string, bool, error) {
+	p, found, err := l.house.gateway.Uncollected(ctx, at.Space, at.Participant, kind, to, params)
+	return p.ID, found, err
+}
+
+// Collected implements [mcpfront.House].
+func (l *hall) Collected(ctx context.Context, at mcpfront.Place, proposal string) error {
+	return l.house.gateway.Collected(ctx, at.Space, proposal)
+}
+
+// Round implements [mcpfront.House].
+func (l *hall) Round(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (string, string, bool, error) {
+	fulfilment, p, found, err := l.house.gateway.OpenRound(ctx, at.Space, at.Participant, kind, to, params)
+	return fulfilment, p.ID, found, err
+}
+
+// bridged takes in the bridge of a server.
+func (l *hall) bridged(name bridgeName, b *mcpbridge.Bridge) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bridges[name] = b
+}
+
+// pin puts on record which tools a server lists, unless its configuration says
+// not to.
+func (l *hall) pin(ctx context.Context, name bridgeName, o *mcpbridge.Offer) {
+	s := l.house.plan.config.Spaces[name.space]
+	if o == nil || s.Enforcement == config.Lazy || s.MCPServers[name.id].Pin == config.PinOff {
+		return
+	}
+	tools := make([]gateway.Tool, 0, len(o.Tools))
+	for _, raw := range o.Tools {
+		if tool, ok := parley.MemberString(raw, "name"); ok {
+			tools = append(tools, gateway.Tool{Name: tool, Definition: raw})
+		}
+	}
+	if err := l.house.gateway.ToolsListed(ctx, name.space, name.id, slices.Clip(tools)); err != nil && !errors.Is(err, context.Canceled) {
+		l.house.plan.log.Error("the tools of a server are not on record", "space", name.space, "bridge", name.id, "error", err)
+	}
+}
