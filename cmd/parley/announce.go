@@ -57,6 +57,7 @@ func (a *announcer) listening() {
 			"In another terminal, in this folder, listen:",
 			"  "+p.good(a.command("tail", "--history 20")),
 			"")
+		a.guest(d)
 		return
 	}
 	lines := []string{"Parley listens on " + p.name(h.url) + "."}
@@ -69,6 +70,23 @@ func (a *announcer) listening() {
 	}
 	lines = append(lines, "Listen with "+p.good(program()+" tail"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
 	a.tell(event{Event: "listening", URL: h.url}, lines...)
+	for name := range config.Sorted(h.plan.config.Spaces) {
+		url := mcpURL(h.url, name, "")
+		a.tell(event{Event: "mcp", URL: url, Space: name}, "MCP clients come in at "+p.name(url)+", with a participant's token: "+mcpGuide)
+	}
+}
+
+// mcpGuide says how to configure MCP clients.
+const mcpGuide = "docs/mcp-clients.md"
+
+// guest says how an MCP client comes into the demo.
+func (a *announcer) guest(d *demoPlan) {
+	url, p := mcpURL(a.house.url, defaultSpace, ""), a.t.palette()
+	a.tell(event{Event: "mcp", URL: url, Space: defaultSpace, Who: demoGuest},
+		"Your own agent comes in as "+p.name(demoGuest)+", with the same rights. For Claude Code, in this folder:",
+		"  "+p.good("claude mcp add --transport http parley "+url+` --header "Authorization: Bearer $(cat `+shellWord(d.guestToken)+`)"`),
+		"Cursor, VS Code, Claude Desktop: "+mcpGuide,
+		"")
 }
 
 // proposed says that the demo's agent waits for a decision.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ const demoDir = ".parley"
 const (
 	demoHuman = "you"
 	demoAgent = "agent"
+	demoGuest = "guest" // whoever's MCP client comes in
 	demoFiles = "files"
 )
 
@@ -28,11 +30,12 @@ type demoPlan struct {
 	files      string // the scratch folder
 	humanToken string // path of the token file
 	agentToken string // the token itself
+	guestToken string // path of the token file
 }
 
 // openDemo finds the demo's folder as it was left, or makes it.
 func openDemo(dir string) (*demoPlan, error) {
-	d := &demoPlan{dir: dir, files: filepath.Join(dir, "files"), humanToken: filepath.Join(dir, "you.token")}
+	d := &demoPlan{dir: dir, files: filepath.Join(dir, "files"), humanToken: filepath.Join(dir, "you.token"), guestToken: guestTokenFile(dir)}
 	if err := os.MkdirAll(d.files, 0o700); err != nil {
 		return nil, parley.Errorf(parley.Unavailable, "the demo's folder cannot be made: %v", err).
 			WithHint("name another one with --data")
@@ -47,18 +50,33 @@ func openDemo(dir string) (*demoPlan, error) {
 	if d.agentToken, err = keptToken(filepath.Join(dir, "agent.token")); err != nil {
 		return nil, err
 	}
-	d.config, err = d.configure(human)
+	guest, err := keptToken(d.guestToken)
+	if err != nil {
+		return nil, err
+	}
+	d.config, err = d.configure(human, guest)
 	return d, err
 }
 
-// keptToken is the token of an earlier run, or a new one.
+// guestTokenFile holds the token of the demo's guest.
+func guestTokenFile(dir string) string { return filepath.Join(dir, "guest.token") }
+
+// keptToken is the token of an earlier run, or a new one. Of two programs that start
+// at the same time both get the same.
 func keptToken(path string) (string, error) {
 	token, err := readTokenFile(path, nil)
-	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
-		token = randomToken()
-		err = writeTokenFile(path, token)
+	if !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return token, err
 	}
-	return token, err
+	made := fmt.Sprintf("%s.%d", path, os.Getpid())
+	if err := writeTokenFile(made, randomToken()); err != nil {
+		return "", err
+	}
+	defer os.Remove(made)
+	if err := os.Link(made, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", cannotWrite(path, err)
+	}
+	return readTokenFile(path, nil)
 }
 
 // writeNew writes a file unless it is there.
@@ -75,7 +93,7 @@ func writeNew(path, text string) error {
 }
 
 // configure is what a parley.yaml for the demo would say.
-func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
+func (d *demoPlan) configure(humanToken, guestToken string) (*config.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -89,8 +107,10 @@ func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
 		return nil, err
 	}
 	human := demoParticipant(humanToken, "mcp/*", "chat", "capability/*", "space/*")
-	agent := demoParticipant(d.agentToken, "mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list", "chat",
-		reading("read_*"), reading("list_*"), reading("search_*"))
+	mayRead := []string{"mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list", "chat",
+		reading("read_*"), reading("list_*"), reading("search_*")}
+	agent := demoParticipant(d.agentToken, mayRead...)
+	guest := demoParticipant(guestToken, append(mayRead, "mcp/request:notifications/*")...)
 	return &config.Config{
 		Listen:  config.DefaultListen,
 		Journal: config.Journal{Path: path, Sync: config.SyncNormal},
@@ -98,7 +118,7 @@ func (d *demoPlan) configure(humanToken string) (*config.Config, error) {
 			Enforcement:  config.Strict,
 			Protocol:     parley.ProtocolMCPx,
 			Limits:       space.DefaultLimits(),
-			Participants: map[string]*config.Participant{demoHuman: human, demoAgent: agent},
+			Participants: map[string]*config.Participant{demoHuman: human, demoAgent: agent, demoGuest: guest},
 			MCPServers: map[string]*config.MCPServer{demoFiles: {
 				Type: config.Stdio, Command: self, Args: []string{"tools", "files", files},
 				Capabilities: config.DefaultServerCapabilities(), Pin: config.PinRecord, Sessions: config.SessionsAuto,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +33,10 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"poke":          poke,
 		"for-both":      forBoth,
 		"for-each-verb": forEachVerb,
+		"dial":          dial,
+		"say":           say,
+		"hangup":        hangUp,
+		"free-port":     freePort,
 	}
 }
 
@@ -60,7 +65,8 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 // process is a program that was started.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it has ended
+	in   io.WriteCloser // nil unless it was dialled
+	done chan struct{}  // closed when it has ended
 }
 
 type processes map[string]*process
@@ -72,9 +78,11 @@ func running(ts *testscript.TestScript) processes { return ts.Value(processesKey
 
 // start NAME PROGRAM ARGS… starts a program whose output goes to NAME.out and
 // NAME.err.
-func start(ts *testscript.TestScript, neg bool, args []string) {
+func start(ts *testscript.TestScript, neg bool, args []string) { launch(ts, neg, args, nil) }
+
+func launch(ts *testscript.TestScript, neg bool, args []string, prepare func(*process)) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: start NAME PROGRAM ARGS…")
+		ts.Fatalf("usage: start NAME PROGRAM ARGS…, or dial")
 	}
 	name := args[0]
 	path, err := exec.LookPath(args[1])
@@ -89,6 +97,9 @@ func start(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	defer errs.Close()
 	p.cmd.Stdout, p.cmd.Stderr = out, errs
+	if prepare != nil {
+		prepare(p)
+	}
 	ts.Check(p.cmd.Start())
 	go func() { p.cmd.Wait(); close(p.done) }()
 	running(ts)[name] = p

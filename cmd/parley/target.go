@@ -48,10 +48,10 @@ func (g *target) resolve(t *terminal) (address, error) {
 		space: g.spaceNamed(),
 		token: strings.TrimSpace(os.Getenv("PARLEY_TOKEN")),
 	}
-	u, err := url.Parse(a.url)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return a, usagef("%q is not the URL of a gateway", a.url).hint("write one like %s", defaultURL)
+	if err := checkURL(a.url); err != nil {
+		return a, err
 	}
+	var err error
 	if g.tokenFile != "" {
 		if a.token, err = readTokenFile(g.tokenFile, t.in); err != nil {
 			return a, err
@@ -62,6 +62,14 @@ func (g *target) resolve(t *terminal) (address, error) {
 			WithHint("give --token-file FILE or set PARLEY_TOKEN; parley up wrote those of its demo to %s", demoDir)
 	}
 	return a, nil
+}
+
+func checkURL(s string) error {
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usagef("%q is not the URL of a gateway", s).hint("write one like %s", defaultURL)
+	}
+	return nil
 }
 
 // open makes ready to talk to the space. Where none was named, it is the only one

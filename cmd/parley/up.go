@@ -67,6 +67,7 @@ type plan struct {
 	demo    *demoPlan // nil with a configuration
 	urlFile string
 	log     *slog.Logger
+	onUp    func(url string) // hears when it listens; nil where nobody waits for that
 }
 
 // plan decides between a configuration and the demo.
@@ -75,15 +76,10 @@ func (f *upFlags) plan(t *terminal) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{urlFile: f.urlFile, log: slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: f.level}))}
-	path := f.config
-	if path == "" {
-		if _, err := os.Stat(configName); err == nil {
-			path = configName
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("looking for %s: %w", configName, err)
-		}
+	path, err := f.configPath()
+	if err != nil {
+		return nil, err
 	}
-	var err error
 	if path != "" {
 		p.config, err = loadConfig(path)
 	} else {
@@ -112,6 +108,21 @@ func (f *upFlags) plan(t *terminal) (*plan, error) {
 	return p, nil
 }
 
+// configPath is the configuration that counts; "" is the demo.
+func (f *upFlags) configPath() (string, error) {
+	if f.config != "" {
+		return f.config, nil
+	}
+	_, err := os.Stat(configName)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("looking for %s: %w", configName, err)
+	}
+	return configName, nil
+}
+
 // runUp starts everything, waits, and ends everything in the other order.
 func runUp(ctx context.Context, t *terminal, p *plan) error {
 	h, err := openHouse(ctx, p)
@@ -124,6 +135,9 @@ func runUp(ctx context.Context, t *terminal, p *plan) error {
 	}
 	a := &announcer{t: t, house: h}
 	a.listening()
+	if p.onUp != nil {
+		p.onUp(h.url)
+	}
 	guests := h.invite(ctx)
 	h.bridge(guests, a)
 	h.play(guests, a)

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley/internal/config"
+	"github.com/parleyhq/parley/internal/mcpstdio"
+)
+
+// mcpFlags say where an MCP client comes in, and what to start where nobody is.
+type mcpFlags struct {
+	target
+	participant string
+	up          upFlags
+}
+
+func newMCP(t *terminal) *cobra.Command {
+	flags := mcpFlags{up: upFlags{level: slog.LevelWarn}}
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Be a space as an MCP server, over standard input and output",
+		Long: `Be a space as an MCP server over standard input and output, for a client that
+starts its servers itself. All that it says goes to a gateway, which acts for it
+as the participant whose token is shown.
+
+Where no URL is named and no gateway listens, one is started as "parley up" would
+start it, in this folder; it ends with the client. In the demo the client is the
+participant guest, and needs no --token-file.`,
+		Example: `  parley mcp --token-file agent.token
+  parley mcp --url http://127.0.0.1:7717 --space demo --participant files --token-file agent.token
+  claude mcp add parley -- parley mcp --token-file /home/me/room/agent.token`,
+		Args: arguments(0, 0),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runMCP(cmd.Context(), t, &flags) },
+	}
+	f := cmd.Flags()
+	flags.addFlags(f)
+	f.StringVar(&flags.participant, "participant", "", "only this `SERVER` of the space, its names unchanged")
+	f.StringVarP(&flags.up.config, "config", "c", "", "the configuration `FILE` of a gateway to start (else "+configName+", if there is one)")
+	f.StringVar(&flags.up.listen, "listen", "", "the `HOST:PORT` of that gateway, in place of the configured one")
+	f.StringVar(&flags.up.data, "data", demoDir, "the demo's `FOLDER`")
+	f.TextVar(&flags.up.level, "log-level", flags.up.level, "debug, info, warn or error")
+	return cmd
+}
+
+// runMCP relays until the client ends.
+func runMCP(ctx context.Context, t *terminal, flags *mcpFlags) error {
+	if flags.tokenFile == "-" {
+		return usagef("standard input is for the client, not for the token").hint("--token-file FILE, or set PARLEY_TOKEN")
+	}
+	// A client that went away is an error to see, not the end of the gateway
+	// that may run in here.
+	signal.Ignore(syscall.SIGPIPE)
+	mute := *t
+	mute.out, mute.outTTY = t.err, t.errTTY // standard output carries the protocol alone
+	own := &embedded{flags: &flags.up, t: &mute}
+	own.ctx, own.end = context.WithCancel(ctx)
+	defer own.close()
+	at, err := flags.address(ctx, own)
+	if err != nil {
+		return err
+	}
+	endpoint := mcpURL(at.url, at.space, flags.participant)
+	err = mcpstdio.Run(ctx, mcpstdio.Options{
+		URL: endpoint, Token: at.token, In: t.in, Out: t.out, Wake: own.wake,
+		Log: slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: flags.up.level})),
+	})
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+// mcpURL is where MCP clients find a space, or one server of it.
+func mcpURL(gateway, space, participant string) string {
+	u := gateway + "/mcp"
+	for _, part := range []string{space, participant} {
+		if part != "" {
+			u += "/" + url.PathEscape(part)
+		}
+	}
+	return u
+}
+
+// address is where the client goes, and as whom. Where nobody named a gateway, own
+// sees to it that there is one.
+func (f *mcpFlags) address(ctx context.Context, own *embedded) (address, error) {
+	at := address{url: strings.TrimRight(cmp.Or(f.url, os.Getenv("PARLEY_URL")), "/"), space: f.spaceNamed(), token: strings.TrimSpace(os.Getenv("PARLEY_TOKEN"))}
+	named, err := at.url != "", error(nil)
+	if named {
+		err = checkURL(at.url)
+	} else {
+		at.url, err = own.arrive(ctx)
+	}
+	if err != nil {
+		return at, err
+	}
+	if f.tokenFile != "" {
+		at.token, err = readTokenFile(f.tokenFile, nil)
+	} else if at.token == "" && !named && own.isDemo {
+		at.token, err = readTokenFile(guestTokenFile(f.up.data), nil)
+	}
+	if err == nil && f.participant != "" && at.space == "" {
+		at.space, err = (&api{address: at, http: patientClient()}).onlySpace(ctx)
+	}
+	return at, err
+}
+
+// embedded is a gateway of our own, which runs where no other does.
+type embedded struct {
+	flags *upFlags
+	t     *terminal
+
+	ctx context.Context // ends with the client
+	end func()
+	wg  sync.WaitGroup
+
+	mu      sync.Mutex
+	listen  string // the address that others find it at; "" where none was started or looked for
+	isDemo  bool
+	running chan struct{} // closed when it has ended; nil before it ran
+}
+
+// arrive finds the gateway that runs here, or starts one.
+func (e *embedded) arrive(ctx context.Context) (url string, err error) {
+	path, err := e.flags.configPath()
+	if err != nil {
+		return "", err
+	}
+	listen := config.DefaultListen
+	if e.isDemo = path == ""; !e.isDemo {
+		c, err := loadConfig(path)
+		if err != nil {
+			return "", err
+		}
+		listen = c.Listen
+	}
+	listen = dialable(cmp.Or(e.flags.listen, listen))
+	if _, port, _ := net.SplitHostPort(listen); port == "0" {
+		return e.start() // nobody else can be found there
+	}
+	e.mu.Lock()
+	e.listen = listen
+	e.mu.Unlock()
+	if isThere(ctx, listen) {
+		return "http://" + listen, nil
+	}
+	url, err = e.start()
+	if err != nil && isThere(ctx, listen) {
+		return "http://" + listen, nil // another program was faster
+	}
+	return url, err
+}
+
+// dialable is an address to listen on as clients on this machine reach it.
+func dialable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}
+
+// isThere reports whether somebody listens.
+func isThere(ctx context.Context, address string) bool {
+	d := net.Dialer{Timeout: time.Second}
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err == nil {
+		c.Close()
+	}
+	return err == nil
+}
+
+// start starts a gateway, and returns once it listens.
+func (e *embedded) start() (url string, err error) {
+	p, err := e.flags.plan(e.t)
+	if err != nil {
+		return "", err
+	}
+	up, ended := make(chan string, 1), make(chan error, 1)
+	p.onUp = func(url string) { up <- url }
+	running := make(chan struct{})
+	e.wg.Go(func() {
+		defer close(running)
+		ended <- runUp(e.ctx, e.t, p)
+	})
+	select {
+	case url := <-up:
+		e.running = running
+		return url, nil
+	case err := <-ended:
+		return "", err
+	}
+}
+
+// wake starts a gateway where the one that was there has gone: it may have been that
+// of another client.
+func (e *embedded) wake(ctx context.Context) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.listen == "" || e.isRunning() || ctx.Err() != nil || isThere(ctx, e.listen) {
+		return
+	}
+	if _, err := e.start(); err != nil && e.ctx.Err() == nil && !isThere(ctx, e.listen) {
+		e.t.printError(asError(err))
+	}
+}
+
+func (e *embedded) isRunning() bool {
+	if e.running == nil {
+		return false
+	}
+	select {
+	case <-e.running:
+		return false
+	default:
+		return true
+	}
+}
+
+// close ends the gateway in order, and waits.
+func (e *embedded) close() {
+	e.end()
+	e.wg.Wait()
+}
