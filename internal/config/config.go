@@ -144,10 +144,21 @@ type MCPServer struct {
 	URL          string
 	Headers      map[string]Secret // sent with every HTTP request
 	Capabilities parley.Capabilities
+	Era          Era
 	Pin          Pin
 	Sessions     Sessions
 	Roots        bool // whether callers' roots are declared to it
 }
+
+// Era says which versions of MCP a server is spoken to in.
+type Era string
+
+// The values of era.
+const (
+	EraAuto   Era = "auto"   // what the server says; the default
+	EraLegacy Era = "legacy" // up to 2025-11-25, with sessions
+	EraModern Era = "modern" // 2026-07-28
+)
 
 // Pin says what is made of a tool's definition that changes.
 type Pin string

@@ -13,6 +13,7 @@ func (r *reader) server(v value, enforcement Enforcement) *MCPServer {
 	s.Args = r.args(m["args"])
 	s.Env = r.secrets(m["env"], validEnvName, "a variable's name is not empty and has no =")
 	s.Headers = r.secrets(m["headers"], validHeader, "a header's name is letters, digits and dashes")
+	s.Era = choose(r, m["era"], EraAuto, EraLegacy, EraModern)
 	s.Pin = choose(r, m["pin"], PinRecord, PinStrict, PinOff)
 	s.Sessions = choose(r, m["sessions"], SessionsAuto, SessionsShared, SessionsPeer)
 	s.Roots = r.flag(m["roots"], false)

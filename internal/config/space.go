@@ -20,7 +20,7 @@ var (
 	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention", "mcp"}
 	mcpKeys         = []string{"anonymous"}
 	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo", "serves"}
-	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "pin", "sessions", "roots"}
+	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "era", "pin", "sessions", "roots"}
 )
 
 // levels is where a key that stands at the wrong place belongs.
