@@ -16,6 +16,7 @@ import (
 // takes it.
 func bridgeServer(m *config.MCPServer) mcpbridge.Server {
 	return mcpbridge.Server{
+		Era:     bridgeEra(m.Era),
 		Command: m.Command,
 		Args:    m.Args,
 		Env:     reveal(m.Env),
@@ -23,6 +24,16 @@ func bridgeServer(m *config.MCPServer) mcpbridge.Server {
 		URL:     m.URL,
 		Headers: reveal(m.Headers),
 	}
+}
+
+func bridgeEra(e config.Era) mcpbridge.Era {
+	switch e {
+	case config.EraLegacy:
+		return mcpbridge.Legacy
+	case config.EraModern:
+		return mcpbridge.Modern
+	}
+	return ""
 }
 
 func reveal(secrets map[string]config.Secret) map[string]string {
