@@ -24,7 +24,8 @@ type Tool struct {
 // record does not know of them is put there: definitions that are seen for the
 // first time, and those that have changed, with what is different. It returns
 // when that is done. The error is not_found where the space or the participant
-// does not exist. A lazy space keeps nothing of tools.
+// does not exist, and unavailable where the journal cannot be written: then tell it
+// again. A lazy space keeps nothing of tools.
 //
 // Of two tools with one name the first counts.
 func (g *Gateway) ToolsListed(ctx context.Context, name, participant string, tools []Tool) error {
@@ -65,9 +66,9 @@ type toolList struct {
 	tools []definition
 	news  space.ToolNews
 
-	// The notice that was read last, for the definitions before.
-	seq    uint64
-	notice jsontext.Value
+	// The definitions of the notice that was read last, by name.
+	notice uint64
+	before map[string]jsontext.Value
 }
 
 // definition is what is put on record of one.
@@ -189,21 +190,22 @@ func (l *toolList) tellChanged(ctx context.Context) error {
 // definitionBefore reads a definition from the record; nil where it is not there,
 // or not any more.
 func (l *toolList) definitionBefore(ctx context.Context, t *space.Tool) (jsontext.Value, error) {
-	if l.seq != t.Notice {
-		l.seq, l.notice = t.Notice, nil
+	if l.notice != t.Notice {
+		l.notice, l.before = t.Notice, make(map[string]jsontext.Value)
 		for rec, err := range l.record.Read(ctx, at(t.Notice)) {
+			if journal.IsOvertaken(err) {
+				break // retention drops it just now
+			}
 			if err != nil {
 				return nil, err
 			}
-			l.notice = noticeOf(rec)
+			for el := range parley.Elements(parley.Member(noticeOf(rec), "tools")) {
+				name, _ := parley.MemberString(el, "name")
+				l.before[name] = parley.Member(el, "definition")
+			}
 		}
 	}
-	for el := range parley.Elements(parley.Member(l.notice, "tools")) {
-		if name, _ := parley.MemberString(el, "name"); name == t.Name {
-			return parley.Member(el, "definition"), nil
-		}
-	}
-	return nil, nil
+	return l.before[t.Name], nil
 }
 
 // noticeOf is what a notice of the gateway says, nil where the record is of

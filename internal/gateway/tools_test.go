@@ -2,9 +2,11 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -209,6 +211,58 @@ func TestToolsListedOfThousands(t *testing.T) {
 	h.list("ann", tools...)
 	if n := len(h.told(space.NoticeToolsSeen)); n != len(seen) {
 		t.Errorf("%d notices of what is known", n-len(seen))
+	}
+}
+
+// Where retention has dropped the definition before, that is what is said.
+func TestToolsChangeAfterRetention(t *testing.T) {
+	s := demo("ann", "bob")
+	s.Retention = Retention{Bytes: 20_000}
+	k := keep(t, Options{RetainEvery: time.Hour, Spaces: []Space{s}})
+	list := func(description string) {
+		t.Helper()
+		if err := k.g.ToolsListed(t.Context(), "demo", "bob", []Tool{tool("w", description)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list("writes")
+	for range 100 {
+		k.send("ann", chat(strings.Repeat("x", 500)))
+	}
+	if err := k.room().retain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.restart()
+	list("writes")
+	list("mails")
+	h := &harness{t: t, g: k.g}
+	if n := len(h.told(space.NoticeToolsSeen)); n != 0 {
+		t.Errorf("%d notices that should have been dropped", n)
+	}
+	if got := fmt.Sprintf("%s", h.told(space.NoticeToolsChanged)); !strings.Contains(got, `"summary":"the definition before is not on record in full","definition"`) {
+		t.Error(got)
+	}
+	k.verify()
+}
+
+// While the journal cannot be written the list is refused, and taken when it is
+// told again.
+func TestToolsListedWhileTheJournalIsDown(t *testing.T) {
+	h := start(t, Options{})
+	r := h.g.rooms["demo"]
+	if err := r.do(t.Context(), func() { r.draining = true }); err != nil {
+		t.Fatal(err)
+	}
+	err := h.g.ToolsListed(t.Context(), "demo", "ann", []Tool{tool("w", "writes")})
+	if !errors.Is(err, &parley.Error{Code: parley.Unavailable}) {
+		t.Error(err)
+	}
+	if err := r.do(t.Context(), func() { r.draining = false }); err != nil {
+		t.Fatal(err)
+	}
+	h.list("ann", tool("w", "writes"))
+	if n := len(h.told(space.NoticeToolsSeen)); n != 1 {
+		t.Errorf("%d notices", n)
 	}
 }
 

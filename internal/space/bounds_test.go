@@ -2,6 +2,7 @@ package space
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,6 +102,54 @@ func TestLazyForAWhile(t *testing.T) {
 		got := p.do(`boss> {"id":"f2","to":["files"],"kind":"mcp/request:tools/call:w","correlation_id":"p","payload":{"method":"tools/call","params":{"name":"w"}}}`)[0]
 		if !strings.HasPrefix(got, "refused proposal_closed") {
 			t.Errorf("restoring is %v: %s", restoring, got)
+		}
+	}
+}
+
+// TestToolsHaveASize lists more tools than are kept, with names and changes as
+// long as can be: what is kept fits into a checkpoint beside all the rest, and
+// what is left out is told.
+func TestToolsHaveASize(t *testing.T) {
+	for _, long := range []bool{false, true} {
+		p := newPlay(t, t.Name())
+		for i := range 6 {
+			p.rules.Participants[fmt.Sprint("server", i)] = nil
+		}
+		p.start()
+		left := 0
+		for i := range 6 {
+			for _, round := range []string{"seen", "changed"} {
+				var list []Listed
+				var tools []string
+				for n := range maxToolsOf + 10 {
+					name := fmt.Sprint("tool-", n)
+					if long {
+						name = strings.Repeat(`"`, maxToolName-len(name)) + name
+					}
+					list = append(list, Listed{name, parley.DigestParams([]byte(fmt.Sprintf("%q", round)))})
+				}
+				news := p.state.ToolNews(fmt.Sprint("server", i), list)
+				left += news.Left
+				for _, at := range slices.Concat(news.New, news.Changed) {
+					tools = append(tools, fmt.Sprintf(`{"name":%q,"digest":"%x","summary":%q}`, list[at].Name, list[at].Digest, strings.Repeat("\\", MaxToolChange)))
+				}
+				payload := fmt.Sprintf(`{"event":"tools_%s","participant":"server%d","tools":[%s]}`, round, i, strings.Join(tools, ","))
+				p.admitSystem(p.state.ToolNotice([]byte(payload), p.now), nil)
+			}
+		}
+		b := p.state.tools
+		if left == 0 || b.count > maxTools || b.size > maxToolBytes || b.size < maxToolBytes/2 {
+			t.Errorf("%d tools take %d bytes, %d were left out", b.count, b.size, left)
+		}
+		data, err := p.state.Copy().Snapshot().JSON()
+		if err != nil || len(data) > maxToolBytes+1<<20 {
+			t.Errorf("a snapshot takes %d bytes: %v", len(data), err)
+		}
+		if got, want := dump(p.restored()), dump(p.state); got != want {
+			t.Error("restored it is another one")
+		}
+		if p.restored().tools.size != b.size || p.restored().tools.count != b.count {
+			t.Error("restored its size is another one")
 		}
 	}
 }

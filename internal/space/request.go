@@ -99,11 +99,12 @@ func (b *requestBook) remove(id string) {
 func isNotification(method string) bool { return strings.HasPrefix(method, "notifications/") }
 
 func (s *State) applyRequest(e *parley.Envelope, kind parley.Kind) {
-	r := &request{id: e.ID, seq: e.Seq, kind: kind, from: e.From, to: s.knownOf(e.To)}
-	if p := s.applyRound(e, kind); p != nil {
-		r.proposer, r.fulfilment = p.From, p.Closed.ID
-	}
+	p := s.applyRound(e, kind)
 	if !s.rules.Lazy && len(e.To) > 0 && !isNotification(kind.Method) { // a request to nobody is answered by nobody
+		r := &request{id: e.ID, seq: e.Seq, kind: kind, from: e.From, to: s.knownOf(e.To)}
+		if p != nil {
+			r.proposer, r.fulfilment = p.From, p.Closed.ID
+		}
 		s.requests.add(r)
 	}
 	s.applyFulfilment(e, kind)
