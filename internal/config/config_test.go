@@ -79,11 +79,11 @@ func TestContractExample(t *testing.T) {
 				"files": {
 					Type: Stdio, Command: "npx", Dir: dir,
 					Args:         []string{"-y", "@modelcontextprotocol/server-filesystem", "./workspace"},
-					Capabilities: DefaultServerCapabilities(), Pin: PinRecord, Sessions: SessionsAuto,
+					Capabilities: DefaultServerCapabilities(), Era: EraAuto, Pin: PinRecord, Sessions: SessionsAuto,
 				},
 				"wiki": {
 					Type: HTTP, URL: "http://127.0.0.1:9000/mcp", Capabilities: DefaultServerCapabilities(),
-					Pin: PinRecord, Sessions: SessionsAuto,
+					Era: EraAuto, Pin: PinRecord, Sessions: SessionsAuto,
 				},
 			},
 		}},
