@@ -112,13 +112,16 @@ func TestLazyForAWhile(t *testing.T) {
 func TestToolsHaveASize(t *testing.T) {
 	for _, long := range []bool{false, true} {
 		p := newPlay(t, t.Name())
-		for i := range 6 {
+		for i := range 5 {
 			p.rules.Participants[fmt.Sprint("server", i)] = nil
 		}
 		p.start()
-		left := 0
-		for i := range 6 {
-			for _, round := range []string{"seen", "changed"} {
+		left, servers, rounds := 0, 5, []string{"seen"}
+		if long {
+			servers, rounds = 2, []string{"seen", "changed"}
+		}
+		for i := range servers {
+			for _, round := range rounds {
 				var list []Listed
 				var tools []string
 				for n := range maxToolsOf + 10 {
@@ -145,11 +148,8 @@ func TestToolsHaveASize(t *testing.T) {
 		if err != nil || len(data) > maxToolBytes+1<<20 {
 			t.Errorf("a snapshot takes %d bytes: %v", len(data), err)
 		}
-		if got, want := dump(p.restored()), dump(p.state); got != want {
-			t.Error("restored it is another one")
-		}
-		if p.restored().tools.size != b.size || p.restored().tools.count != b.count {
-			t.Error("restored its size is another one")
+		if r := p.restored().tools; r.size != b.size || r.count != b.count {
+			t.Errorf("restored %d tools take %d bytes", r.count, r.size)
 		}
 	}
 }
