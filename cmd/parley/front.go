@@ -25,13 +25,14 @@ type hall struct {
 
 	mu      sync.Mutex
 	bridges map[bridgeName]*mcpbridge.Bridge
+	up      map[bridgeName]bool // servers that offer something at present
 	offers  map[*mcpbridge.Offer]*mcpfront.Offer // the newest of each server
 }
 
 func newHall(h *house) *hall {
 	return &hall{
 		house: h, tokens: map[mcpfront.Place]string{},
-		bridges: map[bridgeName]*mcpbridge.Bridge{}, offers: map[*mcpbridge.Offer]*mcpfront.Offer{},
+		bridges: map[bridgeName]*mcpbridge.Bridge{}, up: map[bridgeName]bool{}, offers: map[*mcpbridge.Offer]*mcpfront.Offer{},
 	}
 }
 
@@ -98,11 +99,20 @@ func (l *hall) Servers(space string) []string {
 	for id := range config.Sorted(s.MCPServers) {
 		names = append(names, id)
 	}
+	for id, p := range s.Participants {
+		if slices.Contains(p.Serves, config.ServesTools) {
+			names = append(names, id)
+		}
+	}
+	slices.Sort(names)
 	return names
 }
 
 // Offer implements [mcpfront.House].
 func (l *hall) Offer(ctx context.Context, at mcpfront.Place, server string, capabilities jsontext.Value) (*mcpfront.Offer, error) {
+	if l.house.plan.config.Spaces[at.Space].MCPServers[server] == nil {
+		return nil, parley.Errorf(parley.NotFound, "%s joins by itself", server)
+	}
 	l.mu.Lock()
 	b := l.bridges[bridgeName{at.Space, server}]
 	l.mu.Unlock()
@@ -153,20 +163,33 @@ func (l *hall) bridged(name bridgeName, b *mcpbridge.Bridge) {
 	l.bridges[name] = b
 }
 
-// pin puts on record which tools a server lists, unless its configuration says
-// not to.
-func (l *hall) pin(ctx context.Context, name bridgeName, o *mcpbridge.Offer) {
-	s := l.house.plan.config.Spaces[name.space]
-	if o == nil || s.Enforcement == config.Lazy || s.MCPServers[name.id].Pin == config.PinOff {
-		return
+// offered takes in what a server offers, nil while it is down.
+func (l *hall) offered(ctx context.Context, name bridgeName, o *mcpbridge.Offer) {
+	if o != nil && l.house.plan.config.Spaces[name.space].MCPServers[name.id].Pin != config.PinOff {
+		l.Listed(ctx, name.space, name.id, o.Tools)
 	}
-	tools := make([]gateway.Tool, 0, len(o.Tools))
-	for _, raw := range o.Tools {
+	l.mu.Lock()
+	was := l.up[name]
+	l.up[name] = o != nil
+	l.mu.Unlock()
+	if was != (o != nil) { // a change of its lists the server announces itself
+		l.house.front.Changed(name.space, name.id)
+	}
+}
+
+// Listed implements [mcpfront.House]: which tools a server lists is put on
+// record.
+func (l *hall) Listed(ctx context.Context, space, server string, list []jsontext.Value) {
+	if l.house.plan.config.Spaces[space].Enforcement == config.Lazy {
+		return // it reads no calls, so that nothing could be held against them
+	}
+	tools := make([]gateway.Tool, 0, len(list))
+	for _, raw := range list {
 		if tool, ok := parley.MemberString(raw, "name"); ok {
 			tools = append(tools, gateway.Tool{Name: tool, Definition: raw})
 		}
 	}
-	if err := l.house.gateway.ToolsListed(ctx, name.space, name.id, slices.Clip(tools)); err != nil && !errors.Is(err, context.Canceled) {
-		l.house.plan.log.Error("the tools of a server are not on record", "space", name.space, "bridge", name.id, "error", err)
+	if err := l.house.gateway.ToolsListed(ctx, space, server, tools); err != nil && !errors.Is(err, context.Canceled) {
+		l.house.plan.log.Error("the tools of a server are not on record", "space", space, "bridge", server, "error", err)
 	}
 }

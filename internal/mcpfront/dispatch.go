@@ -53,10 +53,14 @@ func (x *exchange) run(ctx context.Context) (jsontext.Value, error) {
 		return nil, x.seat.why()
 	}
 	answer := x.lookUp()
-	if answer == nil {
-		return nil, methodNotFound(x.msg.Method)
+	switch {
+	case answer != nil:
+		return answer(x, ctx)
+	case x.target != "" && !x.modern():
+		// A server may speak of more than we know, as of tasks.
+		return x.ask(ctx, x.target, x.msg.Method, x.msg.Params)
 	}
-	return answer(x, ctx)
+	return nil, methodNotFound(x.msg.Method)
 }
 
 func (x *exchange) ping(context.Context) (jsontext.Value, error) { return jsontext.Value(`{}`), nil }

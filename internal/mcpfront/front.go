@@ -31,8 +31,13 @@ type House interface {
 
 	// Offer is what a server of the space has for a participant whose client
 	// declares the given capabilities (nil for none): unavailable while the
-	// server is down, not_found where its lists are not kept here.
+	// server is down, not_found where the house does not keep its lists: then
+	// they are asked for in the room.
 	Offer(ctx context.Context, p Place, server string, capabilities jsontext.Value) (*Offer, error)
+
+	// Listed is told the tools of a server whose lists are not kept by the
+	// house, as the server answered them in the room.
+	Listed(ctx context.Context, space, server string, tools []jsontext.Value)
 
 	// Uncollected finds the proposal of the same call that is open, or whose
 	// outcome nobody fetched yet.

@@ -94,7 +94,11 @@ func (c *caller) servers() []string {
 }
 
 func (c *caller) offer(ctx context.Context, server string) (*Offer, error) {
-	return c.seat.front.house.Offer(ctx, c.place, server, c.caps)
+	o, err := c.seat.front.house.Offer(ctx, c.place, server, c.caps)
+	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return c.seat.offerOf(ctx, server)
+	}
+	return o, err
 }
 
 // judge says whether somebody may ask for an entry, and whether that needs

@@ -2,6 +2,7 @@ package mcpfront
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,8 +31,9 @@ type seat struct {
 	listens   int
 	flights   map[string]*flight // by the ids of their request, proposal and fulfilment
 	listeners map[listener]bool
-	watchers  map[watch]int // how many clients subscribed to a resource
-	arrived   chan struct{} // closed, and made anew, when something came that parley__read waits for
+	watchers  map[watch]int     // how many clients subscribed to a resource
+	offers    map[string]*Offer // of servers whose lists nobody keeps but we
+	arrived   chan struct{}     // closed, and made anew, when something came that parley__read waits for
 }
 
 // listener hears what servers say outside of calls. It must not wait.
@@ -53,7 +55,7 @@ func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
 	if mine {
 		s = &seat{
 			front: f, place: at, ready: make(chan struct{}), used: time.Now(),
-			flights: map[string]*flight{}, listeners: map[listener]bool{}, watchers: map[watch]int{},
+			flights: map[string]*flight{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
 			arrived: make(chan struct{}),
 		}
 		f.seats[at] = s
@@ -79,7 +81,7 @@ func (s *seat) join() {
 	defer close(s.ready)
 	s.room, s.err = s.front.house.Dial(s.front.ctx, s.place, &client.Options{
 		Routing: client.RoutingDirected,
-		Kinds:   []string{"mcp/request:notifications/*", parley.KindChat},
+		Kinds:   []string{"mcp/request:notifications/*", parley.KindChat, parley.KindGrant, parley.KindRevoke},
 		EchoOff: true, Buffer: 1,
 		OnArrival: s.arrive, Handler: s.answer, Concurrency: maxCallsEach,
 		Logger: s.front.log,
@@ -195,6 +197,10 @@ func (s *seat) arrive(e *parley.Envelope) {
 		close(s.arrived)
 		s.arrived = make(chan struct{})
 		s.mu.Unlock()
+	case kind.Type == parley.KindGrant, kind.Type == parley.KindRevoke:
+		if who, _ := parley.MemberString(e.Payload, "recipient"); who == s.place.Participant {
+			s.changed("")
+		}
 	case kind.Type != parley.TypeRequest:
 	case isNotification(kind.Method):
 		s.notified(e, kind.Method)
@@ -218,6 +224,14 @@ func (s *seat) notified(e *parley.Envelope, method string) {
 	if len(e.Correlation.IDs) > 0 && method == "notifications/progress" {
 		return // the call is over
 	}
+	if change := strings.TrimPrefix(method, "notifications/"); strings.HasSuffix(change, "/list_changed") {
+		s.forgetOffer(e.From)
+	}
+	s.broadcast(e.From, method, params)
+}
+
+// broadcast tells every session and stream what a server says.
+func (s *seat) broadcast(server, method string, params jsontext.Value) {
 	s.mu.Lock()
 	list := make([]listener, 0, len(s.listeners))
 	for l := range s.listeners {
@@ -225,7 +239,32 @@ func (s *seat) notified(e *parley.Envelope, method string) {
 	}
 	s.mu.Unlock()
 	for _, l := range list {
-		l.hear(e.From, method, params)
+		l.hear(server, method, params)
+	}
+}
+
+// changed tells them that what there is of a server is another than before, or
+// with "" of all servers.
+func (s *seat) changed(server string) {
+	s.forgetOffer(server)
+	for _, method := range listChanges {
+		s.broadcast(server, method, nil)
+	}
+}
+
+// Changed says that a server of a space came or went: what is listed there has
+// changed for everybody.
+func (f *Front) Changed(space, server string) {
+	f.mu.Lock()
+	var seats []*seat
+	for at, s := range f.seats {
+		if at.Space == space {
+			seats = append(seats, s)
+		}
+	}
+	f.mu.Unlock()
+	for _, s := range seats {
+		s.changed(server)
 	}
 }
 

@@ -120,7 +120,7 @@ func (s *seat) unwatch(list []watch) {
 
 // hear tells a session what a server says outside of its calls.
 func (s *session) hear(server, method string, params jsontext.Value) {
-	if s.target != "" && s.target != server {
+	if s.target != "" && server != "" && s.target != server {
 		return
 	}
 	if method == updated {
@@ -243,7 +243,7 @@ func (s *subscription) send(method string, params jsontext.Value) {
 
 // hear passes on what was asked for.
 func (s *subscription) hear(server, method string, params jsontext.Value) {
-	if s.x.target != "" && s.x.target != server {
+	if s.x.target != "" && server != "" && s.x.target != server {
 		return
 	}
 	if method == updated {
