@@ -25,7 +25,7 @@ type hall struct {
 
 	mu      sync.Mutex
 	bridges map[bridgeName]*mcpbridge.Bridge
-	up      map[bridgeName]bool // servers that offer something at present
+	up      map[bridgeName]bool                  // servers that offer something at present
 	offers  map[*mcpbridge.Offer]*mcpfront.Offer // the newest of each server
 }
 
