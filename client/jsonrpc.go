@@ -26,6 +26,10 @@ type RPCError struct {
 	Code    int64
 	Message string
 	Data    jsontext.Value // any JSON value; nil where absent
+
+	// Raw is the whole error object as somebody wrote it, with members that
+	// this type does not know. Where it is set, it is what is sent.
+	Raw jsontext.Value
 }
 
 // Error is the message with the code.
@@ -99,6 +103,9 @@ func answerPayload(request jsontext.Value, member string, value jsontext.Value) 
 }
 
 func (e *RPCError) encode() jsontext.Value {
+	if e.Raw.Kind() == '{' && e.Raw.IsValid() {
+		return e.Raw
+	}
 	b := strconv.AppendInt([]byte(`{"code":`), e.Code, 10)
 	b = appendString(append(b, `,"message":`...), e.Message)
 	if e.Data.IsValid() {
@@ -110,7 +117,7 @@ func (e *RPCError) encode() jsontext.Value {
 // readRPCError reads what somebody else wrote, also where it is no more than
 // a string.
 func readRPCError(v jsontext.Value) *RPCError {
-	e := &RPCError{Message: text(v, "message"), Data: parley.Member(v, "data")}
+	e := &RPCError{Message: text(v, "message"), Data: parley.Member(v, "data"), Raw: v}
 	e.Code = int64(number(v, "code"))
 	if e.Message == "" {
 		e.Message = string(v)

@@ -2,6 +2,7 @@ package mcpbridge
 
 import (
 	"context"
+	"crypto/cipher"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/jsonrpc"
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 // Bridge is an MCP server's place in a room: it joins as a participant while
@@ -26,9 +28,10 @@ type Bridge struct {
 	join    Join
 	log     *slog.Logger
 	up      *Supervisor
-	room    atomic.Pointer[client.Room] // where the server is now; nil while it is down
-	base    atomic.Pointer[session]     // what keeps the server in the room; nil while it is down
-	fresh   chan struct{}               // holds one: the base session's lists have changed
+	sealer  cipher.AEAD
+	now     atomic.Pointer[attendance] // nil while the server is not in the room
+	origins origins
+	running context.Context // Run's
 	tracker tracker
 	answers time.Duration // for calls in flight to be answered before the bridge leaves
 }
@@ -39,9 +42,18 @@ type Join struct {
 	Token string
 	Space string // default: as [client.Options.Space]
 
-	// Connect is what connections to the server are made with. Its
-	// OnNotification is the bridge's own. Default: nil.
+	// Connect is what connections to the server are made with. Capabilities,
+	// OnNotification and OnRequest are the bridge's own. Default: nil.
 	Connect *Options
+
+	// Serves names those who answer what the server asks for where the caller
+	// cannot, by what that is: "sampling", "elicitation". Default: nobody.
+	Serves map[string][]string
+
+	// Unanswered lists the requests to the participant that nobody has answered,
+	// as those that a crash left behind. They are answered with [OutcomeUnknown]
+	// when the server has joined. Default: nothing is asked.
+	Unanswered func(context.Context) ([]Unanswered, error)
 
 	// OnState is told what becomes of the server, on one goroutine, which waits
 	// for it. Default: nobody is told.
@@ -51,8 +63,9 @@ type Join struct {
 	OnJoin func(participant string)
 
 	// OnOffer is told what the server has to offer, completely, after it has
-	// joined and after each change; nil when it is down. It is called on one
-	// goroutine, which waits for it. Default: nobody is told.
+	// joined and after each change; nil when it is down. What it offers to some
+	// callers alone, [Bridge.OfferFor] says. It is called on one goroutine, which
+	// waits for it. Default: nobody is told.
 	OnOffer func(participant string, o *Offer)
 
 	// Metrics count what the bridge does. Default: nothing is counted.
@@ -71,18 +84,46 @@ const CodeServerGone = -32001
 
 // NewBridge makes a bridge that does nothing until Run.
 func NewBridge(s Server, j Join) *Bridge {
-	b := &Bridge{server: s, join: j, log: j.Log, answers: 5 * time.Second, fresh: make(chan struct{}, 1)}
+	b := &Bridge{server: s, join: j, log: j.Log, sealer: sealer(j.Token), answers: 5 * time.Second}
 	b.tracker.metrics = j.Metrics
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
-	connect := Options{}
-	if j.Connect != nil {
-		connect = *j.Connect
+	o := b.connectOptions()
+	o.Capabilities = b.baseCapabilities()
+	o.OnNotification = func(ctx context.Context, method string, params jsontext.Value) {
+		if a := b.now.Load(); a != nil {
+			a.announce(ctx, a.base, method, params)
+		}
 	}
-	connect.OnNotification = b.announce
-	b.up = NewSupervisor(s, &SupervisorOptions{Connect: &connect, OnState: b.heard})
+	o.OnRequest = func(ctx context.Context, method string, params jsontext.Value) (jsontext.Value, error) {
+		if a := b.now.Load(); a != nil {
+			return a.asked(ctx, a.base, method, params)
+		}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there yet to ask"}
+	}
+	b.up = NewSupervisor(s, &SupervisorOptions{Connect: &o, OnState: b.heard})
 	return b
+}
+
+func (b *Bridge) connectOptions() Options {
+	if b.join.Connect == nil {
+		return Options{}
+	}
+	return *b.join.Connect
+}
+
+// baseCapabilities are what is declared in the session that callers share: what
+// others in the room answer for them or, where every caller uses it, whatever
+// one of them may be able to.
+func (b *Bridge) baseCapabilities() jsontext.Value {
+	switch {
+	case b.server.Sessions != SessionsShared:
+		return withServed(nil, b.join.Serves)
+	case b.server.Roots:
+		return jsontext.Value(`{"elicitation":{},"roots":{},"sampling":{}}`)
+	}
+	return jsontext.Value(`{"elicitation":{},"sampling":{}}`)
 }
 
 // heard passes on what became of the server.
@@ -98,6 +139,7 @@ func (b *Bridge) heard(s State) {
 // *parley.Error where the gateway refuses the participant.
 func (b *Bridge) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
+	b.running = ctx
 	supervised := make(chan struct{})
 	go func() {
 		defer close(supervised)
@@ -125,47 +167,47 @@ func (b *Bridge) Run(ctx context.Context) error {
 
 // attend is in the room for as long as one connection to the server lasts.
 func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
-	alive, dead := context.WithCancel(ctx)
-	defer dead()
-	go func() {
-		select {
-		case <-up.Done():
-			dead()
-		case <-alive.Done():
-		}
-	}()
-	room, err := client.Dial(alive, b.join.URL, &client.Options{
+	a := b.newAttendance(ctx, up)
+	defer a.end()
+	defer context.AfterFunc(up.ctx, a.stop)()
+	room, err := client.Dial(a.ctx, b.join.URL, &client.Options{
 		Token: b.join.Token, Space: b.join.Space,
 		Routing: client.RoutingDirected, Kinds: []string{parley.KindRestartBridge},
-		PresenceOff: true, EchoOff: true, Exclusive: true, RetryDial: true,
-		Handler: b.handler(ctx, up), Logger: b.log,
+		EchoOff: true, Exclusive: true, RetryDial: true,
+		Handler: func(ctx context.Context, req *client.Request) (any, error) { return a.handle(ctx, req) }, Logger: b.log,
 	})
 	if err != nil {
-		if alive.Err() != nil {
+		if a.ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
-	base := &session{up: up, log: b.log}
-	b.base.Store(base)
-	b.room.Store(room)
+	before := room.Welcome().History.Last
+	a.room.Store(room)
+	b.now.Store(a)
 	b.tracker.join(up)
 	if b.join.OnJoin != nil {
 		b.join.OnJoin(room.ID())
 	}
-	offers := b.offering(alive, room.ID(), base)
-	b.obey(alive, room)
-	dead()
-	<-offers
+	offers := a.offering()
+	a.start(func() { b.settle(a.ctx, room, before) })
+	a.obey()
 	b.tracker.join(nil)
-	b.room.Store(nil)
-	b.base.Store(nil)
-	if err := room.Err(); err != nil && ctx.Err() == nil && up.reason() == nil {
+	if err := room.Err(); err != nil && a.ctx.Err() == nil {
+		b.over(a, offers)
 		room.Close()
 		return err
 	}
+	b.over(a, offers)
 	b.leave(ctx, room)
 	return nil
+}
+
+// over ends what the attendance tells others.
+func (b *Bridge) over(a *attendance, offers <-chan struct{}) {
+	b.now.Store(nil)
+	a.stop()
+	<-offers
 }
 
 // leave lets the calls in flight be answered.
@@ -175,22 +217,46 @@ func (b *Bridge) leave(ctx context.Context, room *client.Room) {
 	room.Leave(ctx)
 }
 
-// obey follows the room until it or the server ends, and restarts the server
-// when somebody who may asks for it.
-func (b *Bridge) obey(ctx context.Context, room *client.Room) {
-	for e, err := range room.Envelopes(ctx) {
+// obey follows the room until it or the server ends: it restarts the server
+// when somebody who may asks for it, and hears of those who leave.
+func (a *attendance) obey() {
+	room := a.room.Load()
+	for e, err := range room.Envelopes(a.ctx) {
 		if err != nil {
 			if gap := (*client.Gap)(nil); errors.As(err, &gap) {
 				continue
 			}
 			return
 		}
-		if e.Kind != parley.KindRestartBridge {
+		switch e.Kind {
+		case parley.KindRestartBridge:
+			if who, _ := parley.MemberString(e.Payload, "participant"); who == room.ID() {
+				a.b.log.Info("restarting the server", "participant", who, "asked by", e.From)
+				a.b.up.Restart()
+			}
+		case parley.KindPresence:
+			if event, _ := parley.MemberString(e.Payload, "event"); event == "leave" {
+				who, _ := parley.MemberString(parley.Member(e.Payload, "participant"), "id")
+				a.left(who)
+			}
+		case rootsChanged:
+			if e.Addressed(room.ID()) {
+				a.rootsChanged(e.From, parley.Member(e.Payload, "params"))
+			}
+		}
+	}
+}
+
+const rootsChanged = "mcp/request:notifications/roots/list_changed"
+
+// rootsChanged tells the sessions of a caller that its roots have changed.
+func (a *attendance) rootsChanged(who string, params jsontext.Value) {
+	for _, s := range a.all() {
+		if s.owner != who || parley.Member(s.declared, "roots") == nil {
 			continue
 		}
-		if who, _ := parley.MemberString(e.Payload, "participant"); who == room.ID() {
-			b.log.Info("restarting the server", "participant", who, "asked by", e.From)
-			b.up.Restart()
+		if err := s.up.Notify(a.ctx, "notifications/roots/list_changed", params); err != nil {
+			s.log.Debug("a change of roots was not told", "error", err)
 		}
 	}
 }
@@ -198,38 +264,85 @@ func (b *Bridge) obey(ctx context.Context, room *client.Room) {
 // errStopping answers calls in flight when it is we who stop.
 var errStopping = errors.New("the bridge is stopping")
 
-// handler turns requests into calls of one connection to the server, until
-// running ends.
-func (b *Bridge) handler(running context.Context, up *Upstream) client.Handler {
-	return func(ctx context.Context, req *client.Request) (any, error) {
-		switch req.Kind.Method {
-		case "initialize":
-			// The handshake is the bridge's; who asks is told what it heard.
-			return up.Info().Raw, nil
-		case "ping":
-			return jsontext.Value("{}"), nil
-		}
-		ctx, stop := context.WithCancelCause(ctx)
-		defer stop(nil)
-		defer context.AfterFunc(running, func() { stop(errStopping) })()
-		ctx, cancel := context.WithTimeoutCause(ctx, b.callTimeout(req.Room()), errTimeout)
-		defer cancel()
-		var report func(jsontext.Value)
-		if parley.Member(parley.Member(req.Params, "_meta"), "progressToken") != nil {
-			report = func(params jsontext.Value) { b.progress(ctx, req, params) }
-		}
-		// What the server says while it works on the call belongs to the call.
-		began := b.join.Metrics.begin()
-		result, err := up.Call(context.WithValue(ctx, callKey{}, req), req.Kind.Method, req.Params, report)
-		b.join.Metrics.end(began, err)
+// handle turns a request of the room into a call of the server.
+func (a *attendance) handle(ctx context.Context, req *client.Request) (any, error) {
+	a.room.CompareAndSwap(nil, req.Room())
+	switch req.Kind.Method {
+	case "initialize", "server/discover":
+		// The handshake is the bridge's; who asks is told what it heard.
+		return a.base.up.Info().Raw, nil
+	case "ping":
+		return jsontext.Value("{}"), nil
+	case "subscriptions/listen":
+		return nil, client.MethodNotFound("subscriptions/listen; in a room one subscribes with resources/subscribe")
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(a.b.running, func() { stop(errStopping) })()
+	ctx, cancel := context.WithTimeoutCause(ctx, a.b.callTimeout(req.Room()), errTimeout)
+	defer cancel()
+	began := a.b.join.Metrics.begin()
+	result, err := a.serve(ctx, req)
+	a.b.join.Metrics.end(began, err)
+	if err != nil {
+		return nil, a.b.failure(err)
+	}
+	return result, nil
+}
+
+// serve finds the session that a request belongs to, and makes the call in it.
+// One that has not looked at the call, since it had ended, is made once more.
+func (a *attendance) serve(ctx context.Context, req *client.Request) (jsontext.Value, error) {
+	from, err := a.b.originOf(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := declaredBy(req.Params, a.b.server.Roots)
+	if err != nil {
+		return nil, err
+	}
+	f := &flight{req: req, peer: from.peer, declared: declared}
+	for again := true; ; again = false {
+		s, release, err := a.acquire(ctx, f.peer, declared)
 		if err != nil {
-			return nil, b.failure(err)
+			return nil, err
 		}
-		return result, nil
+		result, err := a.serveIn(ctx, s, f)
+		release()
+		if !again || s == a.base || !errors.Is(err, ErrSessionLost) {
+			return result, err
+		}
 	}
 }
 
-type callKey struct{}
+func (a *attendance) serveIn(ctx context.Context, s *session, f *flight) (jsontext.Value, error) {
+	switch method := f.req.Kind.Method; {
+	case method == "resources/subscribe":
+		return s.subscribe(ctx, f.peer, f.req.Params)
+	case method == "resources/unsubscribe":
+		return s.unsubscribe(ctx, f.peer, f.req.Params)
+	case method == "logging/setLevel" && !s.up.modern:
+		if level := readLevel(parley.Member(f.req.Params, "level")); level != "" {
+			return s.setLevel(ctx, f.peer, level)
+		}
+	}
+	s.heedLevel(ctx, f.peer, f.req.Params)
+	// What the server says while it works on the call belongs to the call.
+	defer s.fly(f)()
+	ctx = context.WithValue(ctx, flightKey{}, f)
+	var report func(jsontext.Value)
+	if metaOf(f.req.Params, mcp.MetaProgressToken) != nil {
+		report = func(params jsontext.Value) { a.progress(ctx, f, params) }
+	}
+	switch {
+	case !s.up.modern:
+		return s.up.Call(ctx, f.req.Kind.Method, f.req.Params, report)
+	case !mayAskBack(f.req.Kind.Method):
+		params := mcp.SetMeta(f.req.Params, mcp.MetaClientCapabilities, withServed(f.declared, a.b.join.Serves))
+		return s.up.Call(ctx, f.req.Kind.Method, params, report)
+	}
+	return a.converse(ctx, s, f, report)
+}
 
 var errTimeout = errors.New("the server did not answer in time (limits: call_timeout)")
 
@@ -243,43 +356,60 @@ func (b *Bridge) callTimeout(room *client.Room) time.Duration {
 }
 
 // progress passes a report on to whoever made the call.
-func (b *Bridge) progress(ctx context.Context, req *client.Request, params jsontext.Value) {
-	_, err := req.Room().Notify(ctx, req.Envelope.From, "notifications/progress", params,
-		client.Correlate(req.Envelope.ID), client.InContext(req.Envelope.Context))
-	if err != nil {
-		b.log.Debug("progress was not sent", "error", err)
+func (a *attendance) progress(ctx context.Context, f *flight, params jsontext.Value) {
+	if _, err := f.req.Room().Notify(ctx, "", "notifications/progress", params, f.about(f.listeners()...)...); err != nil {
+		a.b.log.Debug("progress was not sent", "error", err)
 	}
 }
 
-// announce sends what the server says of itself to everybody, and what it says
-// of a call to whoever made it.
-func (b *Bridge) announce(ctx context.Context, method string, params jsontext.Value) {
-	room, base := b.room.Load(), b.base.Load()
-	if room == nil || base == nil {
-		return
-	}
+// announce sends on what the server says: of a call to whoever made it, of a
+// session to whose own it is, of itself to everybody.
+func (a *attendance) announce(ctx context.Context, s *session, method string, params jsontext.Value) {
 	if isListChange(method) {
-		base.catalogue.changed()
-		select {
-		case b.fresh <- struct{}{}:
-		default:
+		s.catalogue.changed()
+		if s == a.base {
+			select {
+			case a.fresh <- struct{}{}:
+			default: // it is looked at anyway
+			}
 		}
 	}
-	to, opts := "", []client.SendOption(nil)
-	if req, ok := ctx.Value(callKey{}).(*client.Request); ok && method == "notifications/message" {
-		to, opts = req.Envelope.From, []client.SendOption{client.Correlate(req.Envelope.ID), client.InContext(req.Envelope.Context)}
+	opts, tell := s.audience(ctx, method, params)
+	if !tell {
+		a.b.log.Debug("a notification of the server is for nobody that we know", "method", clip([]byte(method)))
+		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, b.answers)
+	ctx, cancel := context.WithTimeout(ctx, a.b.answers)
 	defer cancel()
-	if _, err := room.Notify(ctx, to, method, params, opts...); err != nil {
-		b.log.Warn("a notification of the server was not sent", "method", method, "error", err)
+	if _, err := a.room.Load().Notify(ctx, "", method, params, opts...); err != nil {
+		a.b.log.Warn("a notification of the server was not sent", "method", method, "error", err)
 	}
+}
+
+// audience says to whom a notification goes; without options it is everybody.
+func (s *session) audience(ctx context.Context, method string, params jsontext.Value) (opts []client.SendOption, tell bool) {
+	f := flightOf(ctx)
+	switch log := method == "notifications/message"; {
+	case method == resourceUpdated:
+		uri, _ := parley.MemberString(params, "uri")
+		who := s.subscriptions.whoWants(uri)
+		return []client.SendOption{client.To(who...)}, len(who) > 0
+	case f != nil && (log || method == "notifications/elicitation/complete"):
+		return f.about(f.listeners()...), true
+	case s.owner != "":
+		return []client.SendOption{client.To(s.owner)}, true
+	case log && s.up.modern:
+		return nil, false // it may be about somebody else's call
+	case log && len(s.levels.who()) > 0:
+		return []client.SendOption{client.To(s.levels.who()...)}, true
+	}
+	return nil, true
 }
 
 // failure is what the requester is told of a call that failed.
 func (b *Bridge) failure(err error) error {
 	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
-		return &client.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data}
+		return &client.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data, Raw: rpc.Raw}
 	}
 	switch {
 	case errors.Is(err, ErrSessionLost):

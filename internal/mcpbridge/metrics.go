@@ -18,6 +18,7 @@ type Metrics struct {
 	calls    map[outcome]prometheus.Counter
 	seconds  prometheus.Histogram
 	open     prometheus.Gauge
+	own      prometheus.Gauge
 }
 
 // outcome is how a call of the server ended.
@@ -54,6 +55,10 @@ func NewMetrics(reg prometheus.Registerer, server string) *Metrics {
 			Name: "parley_bridge_calls_in_flight",
 			Help: "Calls that an MCP server works on.",
 		}),
+		own: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "parley_bridge_sessions",
+			Help: "Sessions that callers have of their own with an MCP server, each a process where it is a command.",
+		}),
 	}
 	state := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "parley_bridge_state",
@@ -71,7 +76,7 @@ func NewMetrics(reg prometheus.Registerer, server string) *Metrics {
 	}
 	m.stands(StandsDown)
 	prometheus.WrapRegistererWith(prometheus.Labels{"server": server}, reg).
-		MustRegister(state, m.restarts, calls, m.seconds, m.open)
+		MustRegister(state, m.restarts, calls, m.seconds, m.open, m.own)
 	return m
 }
 
@@ -92,6 +97,13 @@ func (m *Metrics) stands(now Standing) {
 func (m *Metrics) restarted() {
 	if m != nil {
 		m.restarts.Inc()
+	}
+}
+
+// sessions counts callers' own sessions.
+func (m *Metrics) sessions(n float64) {
+	if m != nil {
+		m.own.Add(n)
 	}
 }
 

@@ -134,22 +134,27 @@ func isListChange(method string) bool {
 }
 
 // offering tells OnOffer what the server offers, at first and after each
-// change, until ctx ends, and then that it offers nothing any more.
-func (b *Bridge) offering(ctx context.Context, participant string, base *session) (ended <-chan struct{}) {
+// change, until its time in the room ends, and then that it offers nothing any
+// more.
+func (a *attendance) offering() (ended <-chan struct{}) {
 	done := make(chan struct{})
+	tell, who := a.b.join.OnOffer, a.room.Load().ID()
 	go func() {
 		defer close(done)
-		if b.join.OnOffer == nil {
+		if tell == nil {
 			return
 		}
-		defer b.join.OnOffer(participant, nil)
+		defer tell(who, nil)
 		for {
-			if o, err := base.offer(ctx); err == nil {
-				b.join.OnOffer(participant, o)
+			o, err := a.base.offer(a.ctx, a.base.declared)
+			if err == nil {
+				tell(who, o)
+			} else if a.ctx.Err() == nil {
+				a.b.log.Warn("what the server offers could not be read", "error", err)
 			}
 			select {
-			case <-b.fresh:
-			case <-ctx.Done():
+			case <-a.fresh:
+			case <-a.ctx.Done():
 				return
 			}
 		}
@@ -162,13 +167,24 @@ func (b *Bridge) offering(ctx context.Context, participant string, base *session
 // the server says that it has changed. The error is unavailable while the
 // server is down, or ctx's.
 func (b *Bridge) OfferFor(ctx context.Context, participant string, capabilities jsontext.Value) (*Offer, error) {
-	base := b.base.Load()
-	if base == nil {
-		return nil, parley.Errorf(parley.Unavailable, "the MCP server is down").WithHint("it is started again by itself; try again soon")
+	a := b.now.Load()
+	if a == nil {
+		return nil, parley.Errorf(parley.Unavailable, "the MCP server is down").WithHint(againSoon)
 	}
-	o, err := base.offer(ctx)
+	declared, err := checkDeclared(capabilities, b.server.Roots)
+	if err != nil {
+		return nil, parley.Errorf(parley.InvalidArgument, "%v", err)
+	}
+	s, release, err := a.acquire(ctx, participant, declared)
+	var o *Offer
+	if err == nil {
+		defer release()
+		o, err = s.offer(ctx, withServed(declared, b.join.Serves))
+	}
 	if errors.Is(err, ErrServerGone) {
-		return nil, parley.Errorf(parley.Unavailable, "%v", err).WithHint("it is started again by itself; try again soon")
+		return nil, parley.Errorf(parley.Unavailable, "%v", err).WithHint(againSoon)
 	}
 	return o, err
 }
+
+const againSoon = "it is started again by itself; try again soon"

@@ -61,6 +61,10 @@ type Options struct {
 	// closed, and again when it was asked to terminate. Default: 3 seconds.
 	Grace time.Duration
 
+	// SessionIdle is how long a caller's own session lives without a call.
+	// Default: 10 minutes.
+	SessionIdle time.Duration
+
 	// MaxMessage bounds one message of the server, in bytes. Over stdio a
 	// longer one is the end of the server, since what follows cannot be told
 	// from it. Default: 16 MiB.

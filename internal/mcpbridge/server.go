@@ -30,6 +30,14 @@ type Server struct {
 	// Era is the era of MCP to speak. Empty: what the server says.
 	Era Era
 
+	// Sessions says who shares a session with a legacy server. A modern one has
+	// none. Default: SessionsAuto.
+	Sessions Sessions
+
+	// Roots lets callers declare their roots to the server. Some servers take
+	// them for their folders, instead of what they were configured with.
+	Roots bool
+
 	URL string // http or https
 	// Headers go with each request to URL, and to no other host. Those that the
 	// protocol itself uses cannot be set.
@@ -43,6 +51,16 @@ type Era string
 const (
 	Legacy Era = "legacy" // up to 2025-11-25: a handshake, then a session
 	Modern Era = "modern" // 2026-07-28: every request stands for itself
+)
+
+// Sessions says who shares a session.
+type Sessions string
+
+// The ways to share.
+const (
+	SessionsAuto   Sessions = "auto"   // callers of whom the server could ask something have their own
+	SessionsShared Sessions = "shared" // everybody shares one
+	SessionsPeer   Sessions = "peer"   // nobody does
 )
 
 // String is what to call the server in a message: no arguments and no query,

@@ -1,0 +1,120 @@
+package mcpbridge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+)
+
+// flight is one request of the room that the server works on.
+type flight struct {
+	req      *client.Request
+	peer     string         // whose call it is: who sent it, or whose proposal it fulfils
+	declared jsontext.Value // what that one can be asked for
+	asked    atomic.Int32   // how often the server asked back
+}
+
+type flightKey struct{}
+
+// flightOf is the call that the server was busy with, or nil.
+func flightOf(ctx context.Context) *flight {
+	f, _ := ctx.Value(flightKey{}).(*flight)
+	return f
+}
+
+// listeners are those who hear of the call while it goes on.
+func (f *flight) listeners() []string {
+	if f.peer == f.req.Envelope.From {
+		return []string{f.peer}
+	}
+	return []string{f.req.Envelope.From, f.peer}
+}
+
+// about are the options of what is sent in the course of the call.
+func (f *flight) about(to ...string) []client.SendOption {
+	return []client.SendOption{client.To(to...), client.Correlate(f.req.Envelope.ID), client.InContext(f.req.Envelope.Context)}
+}
+
+const (
+	// keptOrigins bounds the requests whose peers are remembered, for the rounds
+	// that may follow them.
+	keptOrigins = 4_096
+	// maxRounds bounds the rounds of one call.
+	maxRounds = 16
+	// maxNamed bounds the ids of a request that are looked up.
+	maxNamed = 4
+)
+
+// origin is what a call and all of its rounds have in common.
+type origin struct {
+	peer   string
+	rounds atomic.Int32
+}
+
+// origins remembers those of the newest requests.
+type origins struct {
+	mu   sync.Mutex
+	byID map[string]*origin
+	ids  []string // the oldest first
+}
+
+func (o *origins) get(id string) *origin {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.byID[id]
+}
+
+func (o *origins) add(id string, of *origin) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.byID == nil {
+		o.byID = make(map[string]*origin)
+	}
+	if len(o.ids) == keptOrigins {
+		delete(o.byID, o.ids[0])
+		o.ids = slices.Delete(o.ids, 0, 1)
+	}
+	o.byID[id] = of
+	o.ids = append(o.ids, id)
+}
+
+var errRounds = &client.RPCError{Code: client.CodeInternal, Message: "the server asks for more input again and again; after 16 rounds nobody goes on"}
+
+// originOf finds out whose call a request is. A request that fulfils a proposal
+// is its proposer's; one that goes on with an earlier call is whose that was.
+func (b *Bridge) originOf(ctx context.Context, req *client.Request) (*origin, error) {
+	e := req.Envelope
+	own := &origin{peer: e.From}
+	if !mayAskBack(req.Kind.Method) {
+		return own, nil
+	}
+	for _, id := range e.Correlation.IDs[:min(len(e.Correlation.IDs), maxNamed)] {
+		if known := b.origins.get(id + "\x00" + e.From); known != nil {
+			if known.rounds.Add(1) > maxRounds {
+				return nil, errRounds
+			}
+			own = known
+			break
+		}
+		p, err := req.Room().API().Proposal(ctx, id)
+		switch {
+		case err == nil && p.Closed.ID == e.ID:
+			own.peer = p.From
+		case err != nil && !errors.Is(err, &parley.Error{Code: parley.ProposalNotFound}) && !errors.Is(err, &parley.Error{Code: parley.NotFound}):
+			return nil, err
+		}
+	}
+	// Both may send the next round, each under its own name.
+	b.origins.add(e.ID+"\x00"+e.From, own)
+	if own.peer != e.From {
+		b.origins.add(e.ID+"\x00"+own.peer, own)
+	}
+	return own, nil
+}
