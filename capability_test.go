@@ -150,7 +150,7 @@ func (x *examples) row(verb, rest string) error {
 		if got := x.set.Allow(a); got != (verb == "may") {
 			return fmt.Errorf("Allow is %v", got)
 		}
-		return nil
+		return checkExtent(x.set, a)
 	case "clear", "unclear":
 		a, err := exampleAction(rest)
 		if err != nil {

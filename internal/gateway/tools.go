@@ -39,7 +39,7 @@ func (g *Gateway) ToolsListed(ctx context.Context, name, participant string, too
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	l := toolList{room: r, participant: participant, most: min(mostToolNotice, r.limits.EnvelopeBytes)}
+	l := toolList{room: r, participant: participant, most: min(mostToolNotice, r.limits.EnvelopeBytes) - envelopeAround}
 	l.read(tools)
 	if err := l.compare(ctx); err != nil {
 		return err
@@ -53,6 +53,7 @@ func (g *Gateway) ToolsListed(ctx context.Context, name, participant string, too
 // Bounds of what a notice says of tools.
 const (
 	mostToolNotice  = 256 << 10 // bytes of a notice, or the space's limit on envelopes
+	envelopeAround  = 1 << 10   // of them for what stands around the payload
 	toolNoticeParts = 4         // of which a definition, or a difference, takes at most one
 	toolNesting     = 64        // of a definition that is put on record: everybody has to read it
 )

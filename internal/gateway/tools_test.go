@@ -73,6 +73,32 @@ func TestDifferencesAreBounded(t *testing.T) {
 	}
 }
 
+// FuzzDifferences holds the comparison against the digests: nothing is different
+// exactly where they are the same, and what is written is JSON.
+func FuzzDifferences(f *testing.F) {
+	f.Add(`{"a":[1,{"b":2}],"c":"x"}`, `{"c":"y","a":[1.0]}`)
+	f.Add(`[[],{}]`, `[{},[]]`)
+	f.Fuzz(func(t *testing.T, one, other string) {
+		before, after := jsontext.Value(one), jsontext.Value(other)
+		if !before.IsValid() || !after.IsValid() || nesting(before) > toolNesting || nesting(after) > toolNesting {
+			return
+		}
+		list, more := differences(before, after, 64<<10)
+		same := parley.DigestParams(before) == parley.DigestParams(after)
+		if same != (len(list) == 0 && !more) {
+			t.Errorf("%d differences, more is %v, the same is %v", len(list), more, same)
+		}
+		written := (&definition{name: one, json: after}).appendChange(nil, parley.Digest{}, before, 64<<10)
+		if !jsontext.Value(written).IsValid() {
+			t.Errorf("no JSON: %s", written)
+		}
+		summary, _ := parley.MemberString(written, "summary")
+		if len(summary) > space.MaxToolChange || (summary == "") != same {
+			t.Errorf("the summary is %q", summary)
+		}
+	})
+}
+
 func TestNesting(t *testing.T) {
 	for v, want := range map[string]int{`1`: 0, `{}`: 1, `{"a":[{}]}`: 3, `["[[[","\"[{"]`: 1, `[[],[[]]]`: 3} {
 		if got := nesting(jsontext.Value(v)); got != want {

@@ -44,7 +44,7 @@ type Record struct {
 	TS           time.Time // UTC, whole milliseconds
 	ID           string
 	From         string
-	To           []string // the envelope's, and the proposer where it answers the fulfilment of a proposal
+	To           []string // the envelope's, and the proposer where it fulfils a proposal or answers a fulfilment
 	Kind         string   // as it was written
 	Effective    string   // what it really asks for (section 3); as Kind where they are the same
 	Correlations []string

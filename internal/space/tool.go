@@ -265,11 +265,23 @@ func (j *judgement) pinError(participant string, t *Tool) error {
 		WithHint("its tools are pinned: only those whose definitions are on record can be called; parley tools list %s shows them", participant)
 	if t != nil {
 		err = parley.Errorf(parley.CapabilityViolation, "the definition of %q at %s has changed, and nobody has accepted it%s", t.Name, participant, j.howChanged(participant, t.Name)).
-			WithHint("somebody with the capability for %s can: parley tools accept %s %s", parley.KindAcceptTool, participant, t.Name)
+			WithHint("somebody with the capability for %s can: parley tools accept %s %s", parley.KindAcceptTool, participant, asArgument(t.Name))
 	}
 	err.AttemptedKind = j.kind.String()
 	err.Capabilities = j.Capabilities(j.from)
 	return err
+}
+
+// asArgument is a tool's name as it may stand in a command that somebody copies.
+// Servers choose their names, and one could be a command of its own.
+func asArgument(name string) string {
+	other := func(r rune) bool {
+		return r != '_' && r != '-' && r != '.' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}
+	if strings.HasPrefix(name, "-") || strings.IndexFunc(name, other) >= 0 {
+		return "TOOL"
+	}
+	return name
 }
 
 // judgeAccept refuses to accept what is not known, or not the newest.
