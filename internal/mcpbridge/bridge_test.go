@@ -26,7 +26,10 @@ type bridged struct {
 
 func bridge(t *testing.T, s Server, join Join) *bridged {
 	t.Helper()
-	b := &bridged{Gateway: parleytest.Start(t, nil), t: t, joins: make(chan string, 10)}
+	cast := parleytest.Cast()
+	cast["files"] = append(cast["files"], "mcp/request:sampling/createMessage", "mcp/request:elicitation/create", "mcp/request:roots/list")
+	cast["agent"] = append(cast["agent"], "mcp/response:*")
+	b := &bridged{Gateway: parleytest.Start(t, &parleytest.Options{Participants: cast}), t: t, joins: make(chan string, 10)}
 	join.URL, join.Token, join.Space = b.URL, b.Token("files"), b.Space
 	join.OnJoin = func(who string) { b.joins <- who }
 	ctx, stop := context.WithCancel(t.Context())

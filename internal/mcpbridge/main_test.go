@@ -132,6 +132,10 @@ func sdkServer(stop <-chan struct{}) *mcp.Server {
 		}
 		return "done", nil
 	})
+	tool("pid", func(context.Context, *mcp.CallToolRequest, string) (string, error) {
+		return fmt.Sprint(os.Getpid()), nil
+	})
+	addAskingTools(s)
 	tool("touch", func(ctx context.Context, _ *mcp.CallToolRequest, uri string) (string, error) {
 		return "", s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 	})
