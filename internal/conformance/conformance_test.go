@@ -37,7 +37,7 @@ var ways = map[string]func(t *testing.T, version string) string{
 // serverName is what the SDK's server calls itself, also through a room.
 const serverName = "mcp-conformance-test-server"
 
-// served says that there is a /mcp to go through.
+// served says that a room passes on all that the suite asks for.
 const served = false
 
 func TestConformance(t *testing.T) {
