@@ -70,10 +70,12 @@ func TestNobodyGoesOnUnasked(t *testing.T) {
 
 // roundsOf reads a record plainly.
 func roundsOf(proposer string, record []Verdict) (rounds int, err error) {
+	proposed := map[string]bool{}
 	call := map[string]string{}  // requests to the fulfilment that they belong to
 	asked := map[string]string{} // fulfilments to the requestState that was asked for last, and that nobody sent
 	for _, v := range record {
 		e := v.Envelope
+		proposed[e.ID] = v.Kind.Type == parley.TypeProposal
 		params := string(parley.Member(e.Payload, "params"))
 		for _, id := range e.Correlation.IDs {
 			switch v.Kind.Type {
@@ -97,7 +99,7 @@ func roundsOf(proposer string, record []Verdict) (rounds int, err error) {
 						delete(asked, f)
 					}
 					call[e.ID] = f
-				} else if e.From != proposer && call[e.ID] == "" {
+				} else if proposed[id] {
 					call[e.ID] = e.ID
 				}
 			}
