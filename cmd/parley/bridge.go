@@ -16,14 +16,54 @@ import (
 // takes it.
 func bridgeServer(m *config.MCPServer) mcpbridge.Server {
 	return mcpbridge.Server{
-		Era:     bridgeEra(m.Era),
-		Command: m.Command,
-		Args:    m.Args,
-		Env:     reveal(m.Env),
-		Dir:     m.Dir,
-		URL:     m.URL,
-		Headers: reveal(m.Headers),
+		Era:      bridgeEra(m.Era),
+		Sessions: bridgeSessions(m.Sessions),
+		Roots:    m.Roots,
+		Command:  m.Command,
+		Args:     m.Args,
+		Env:      reveal(m.Env),
+		Dir:      m.Dir,
+		URL:      m.URL,
+		Headers:  reveal(m.Headers),
 	}
+}
+
+func bridgeSessions(s config.Sessions) mcpbridge.Sessions {
+	switch s {
+	case config.SessionsShared:
+		return mcpbridge.SessionsShared
+	case config.SessionsPeer:
+		return mcpbridge.SessionsPeer
+	}
+	return mcpbridge.SessionsAuto
+}
+
+// servants are who answers what servers ask for where callers cannot, by what
+// that is.
+func servants(s *config.Space) map[string][]string {
+	serves := map[string][]string{}
+	for id, p := range config.Sorted(s.Participants) {
+		for _, what := range p.Serves {
+			if what != config.ServesTools {
+				serves[string(what)] = append(serves[string(what)], id)
+			}
+		}
+	}
+	return serves
+}
+
+// unanswered are the requests to a server that a crash of this process left
+// open.
+func (h *house) unanswered(ctx context.Context, name bridgeName) ([]mcpbridge.Unanswered, error) {
+	open, err := h.gateway.OpenRequests(ctx, name.space, name.id)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]mcpbridge.Unanswered, len(open))
+	for i, r := range open {
+		list[i] = mcpbridge.Unanswered{ID: r.ID, Seq: r.Seq}
+	}
+	return list, nil
 }
 
 func bridgeEra(e config.Era) mcpbridge.Era {
@@ -86,7 +126,9 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 	}
 	b := mcpbridge.NewBridge(server, mcpbridge.Join{
 		URL: h.url, Token: h.tokens[name], Space: name.space, Connect: connect, Log: log,
-		Metrics: mcpbridge.NewMetrics(h.gateway.Registerer(name.space), name.id),
+		Metrics:    mcpbridge.NewMetrics(h.gateway.Registerer(name.space), name.id),
+		Serves:     servants(h.plan.config.Spaces[name.space]),
+		Unanswered: func(ctx context.Context) ([]mcpbridge.Unanswered, error) { return h.unanswered(ctx, name) },
 		OnJoin: func(string) {
 			heard()
 			a.bridged(name)
