@@ -195,3 +195,25 @@ func Elements(arr jsontext.Value) iter.Seq[jsontext.Value] { return elements(arr
 // Members yields the members of a JSON object that was decoded strictly
 // before, names decoded, values raw; nothing where it is not an object.
 func Members(obj jsontext.Value) iter.Seq2[string, jsontext.Value] { return members(obj) }
+
+// Locate finds a member of a JSON object that was decoded strictly before: its
+// value stands at [start, end), which are 0 where there is none. last is where
+// the last member ends, 0 in an empty object, and -1 in what is no object.
+func Locate(obj jsontext.Value, name string) (start, end, last int) {
+	i := skipSpace(obj, 0)
+	if i >= len(obj) || obj[i] != '{' {
+		return 0, 0, -1
+	}
+	i = skipSpace(obj, i+1)
+	for i < len(obj) && obj[i] != '}' {
+		nameEnd := skipString(obj, i)
+		key := nameBytes(obj[i:nameEnd])
+		at := skipColon(obj, nameEnd)
+		last = skipValue(obj, at)
+		if string(key) == name {
+			start, end = at, last
+		}
+		i = skipComma(obj, last)
+	}
+	return start, end, last
+}

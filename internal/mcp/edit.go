@@ -1,20 +1,23 @@
 package mcp
 
+// The functions of this file take JSON that was decoded strictly before.
+
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // SetMember returns obj with one member set to value, and every other byte as
 // it was. What is no object comes back unchanged.
 func SetMember(obj jsontext.Value, name string, value jsontext.Value) jsontext.Value {
-	at, last, ok := find(obj, name)
+	start, end, last := parley.Locate(obj, name)
 	switch {
-	case !ok:
+	case last < 0:
 		return obj
-	case at.Value != nil:
-		return jsonrpc.Splice(obj, at.Start, at.End, value)
+	case end > 0:
+		return jsonrpc.Splice(obj, start, end, value)
 	}
 	member := append(append(jsonrpc.AppendString(nil, name), ':'), value...)
 	if last == 0 {
@@ -25,7 +28,7 @@ func SetMember(obj jsontext.Value, name string, value jsontext.Value) jsontext.V
 
 // AddMember is [SetMember] where there is no such member yet.
 func AddMember(obj jsontext.Value, name string, value jsontext.Value) jsontext.Value {
-	if at, _, ok := find(obj, name); !ok || at.Value != nil {
+	if _, end, last := parley.Locate(obj, name); last < 0 || end > 0 {
 		return obj
 	}
 	return SetMember(obj, name, value)
@@ -33,22 +36,18 @@ func AddMember(obj jsontext.Value, name string, value jsontext.Value) jsontext.V
 
 // DropMember returns obj without one member.
 func DropMember(obj jsontext.Value, name string) jsontext.Value {
-	out, dropped := jsontext.Value{'{'}, false
-	for f, err := range jsonrpc.Members(obj) {
-		if err != nil {
-			return obj
-		}
-		if f.Name == name {
-			dropped = true
+	if parley.Member(obj, name) == nil {
+		return obj
+	}
+	out := jsontext.Value{'{'}
+	for key, value := range parley.Members(obj) {
+		if key == name {
 			continue
 		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(jsonrpc.AppendString(out, f.Name), ':'), f.Value...)
-	}
-	if !dropped {
-		return obj
+		out = append(append(jsonrpc.AppendString(out, key), ':'), value...)
 	}
 	return append(out, '}')
 }
@@ -59,30 +58,11 @@ func SetMeta(obj jsontext.Value, key string, value jsontext.Value) jsontext.Valu
 	if obj == nil {
 		obj = jsontext.Value(`{}`)
 	}
-	meta, _, ok := find(obj, "_meta")
-	if !ok {
-		return obj
-	}
-	inner := jsontext.Value(`{}`)
-	if meta.Value.Kind() == '{' {
-		inner = meta.Value
+	inner := parley.Member(obj, "_meta")
+	if inner.Kind() != '{' {
+		inner = jsontext.Value(`{}`)
 	}
 	return SetMember(obj, "_meta", SetMember(inner, key, value))
-}
-
-// find looks for a member of an object. last is where the last member ends, 0
-// in an empty object; ok is false for what is no object.
-func find(obj jsontext.Value, name string) (at jsonrpc.Field, last int, ok bool) {
-	for f, err := range jsonrpc.Members(obj) {
-		if err != nil {
-			return at, 0, false
-		}
-		last = f.End
-		if f.Name == name {
-			at = f
-		}
-	}
-	return at, last, true
 }
 
 // Quote is a string as JSON.
