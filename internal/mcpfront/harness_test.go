@@ -271,7 +271,7 @@ func (s *site) do(q request) *reply {
 			}
 		}
 	} else if len(body) > 0 {
-		out.messages = []string{out.body}
+		out.messages = []string{strings.TrimSpace(out.body)}
 	}
 	return out
 }
