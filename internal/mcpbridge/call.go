@@ -38,7 +38,8 @@ type answer struct {
 // With progress not nil the server is asked to report, and each report's params
 // are handed to it, in their order, before Call returns, on the caller's
 // goroutine; when it is slow the oldest are left out. They carry the token of
-// params._meta.progressToken, or without one a token of ours.
+// params._meta.progressToken, or without one a token of ours. What the server
+// announced in the call has been handed to OnNotification when Call returns.
 //
 // The error is the server's own, an [*jsonrpc.Error]; or [ErrServerGone],
 // [ErrSessionLost] and [ErrBadAnswer]; an [*HTTPError]; or, when ctx ends, its
@@ -71,6 +72,11 @@ func (u *Upstream) Call(ctx context.Context, method string, params jsontext.Valu
 		return nil, u.unsent(ctx, id, c, err)
 	}
 	result, err := u.await(ctx, id, method, c, progress, hangUp)
+	select {
+	case <-u.notes.settled(ctx):
+	case <-ctx.Done():
+	case <-u.done:
+	}
 	if err == nil {
 		err = u.judge(method, result)
 	}

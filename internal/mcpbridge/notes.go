@@ -27,6 +27,14 @@ type notes struct {
 	mu    sync.Mutex
 	queue []note
 	bytes int
+	busy  context.Context // of the one that is being handed on; nil is none
+	waits []settling
+}
+
+// settling is somebody who waits until nothing is left of a call.
+type settling struct {
+	of   context.Context
+	done chan struct{}
 }
 
 // add queues n unless its equal waits already. False means that something was
@@ -65,7 +73,39 @@ func (q *notes) next() (note, bool) {
 	n := q.queue[0]
 	q.queue = slices.Delete(q.queue, 0, 1)
 	q.bytes -= len(n.params)
+	q.busy = n.ctx
 	return n, true
+}
+
+// handed notes that OnNotification has returned.
+func (q *notes) handed() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.busy = nil
+	q.waits = slices.DeleteFunc(q.waits, func(w settling) bool {
+		if q.holds(w.of) {
+			return false
+		}
+		close(w.done)
+		return true
+	})
+}
+
+// settled is closed when everything is handed on that was said in a call.
+func (q *notes) settled(of context.Context) <-chan struct{} {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	done := make(chan struct{})
+	if q.holds(of) {
+		q.waits = append(q.waits, settling{of, done})
+	} else {
+		close(done)
+	}
+	return done
+}
+
+func (q *notes) holds(of context.Context) bool {
+	return q.busy == of || slices.ContainsFunc(q.queue, func(n note) bool { return n.ctx == of })
 }
 
 func (n note) isLog() bool { return n.method == "notifications/message" }
@@ -80,6 +120,7 @@ func (u *Upstream) notify() {
 	for {
 		for n, ok := u.notes.next(); ok; n, ok = u.notes.next() {
 			u.opts.OnNotification(n.ctx, n.method, n.params)
+			u.notes.handed()
 		}
 		select {
 		case <-u.notes.wake:

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -101,6 +103,43 @@ func TestSlowProgress(t *testing.T) {
 		})
 		if err != nil || len(got) != 17 || got[0] != `{"progress":0,"progressToken":"t"}` || got[16] != `{"progress":100,"progressToken":"t"}` {
 			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
+// What a server says in a call is handed on, in the call's own time, before the
+// call has its answer.
+func TestNotesComeBeforeTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said atomic.Int32
+		o := &Options{OnNotification: func(ctx context.Context, _ string, _ jsontext.Value) {
+			time.Sleep(time.Second) // as long as it takes to put it on record
+			if ctx.Err() == nil {
+				said.Add(1)
+			}
+		}}
+		u, err := connectMemory(t.Context(), o, func(in io.Reader, out io.Writer) {
+			scan := newScanner(in)
+			for scan.Scan() {
+				line := jsontext.Value(scan.Text())
+				if method, _ := parley.MemberString(line, "method"); method != "test/talk" {
+					rawServer{strings.NewReader(scan.Text()), out}.run()
+					continue
+				}
+				for n := range 3 {
+					fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}`+"\n", n)
+				}
+				fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"error":{"code":1,"message":"no"}}`+"\n", parley.Member(line, "id"))
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer u.Close()
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		if _, err := u.Call(ctx, "test/talk", nil, nil); err == nil || said.Load() != 3 {
+			t.Errorf("%d of 3 were handed on, %v", said.Load(), err)
 		}
 	})
 }
