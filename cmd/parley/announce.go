@@ -70,9 +70,12 @@ func (a *announcer) listening() {
 	}
 	lines = append(lines, "Listen with "+p.good(program()+" tail"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
 	a.tell(event{Event: "listening", URL: h.url}, lines...)
-	for name := range config.Sorted(h.plan.config.Spaces) {
-		url := mcpURL(h.url, name, "")
-		a.tell(event{Event: "mcp", URL: url, Space: name}, "MCP clients come in at "+p.name(url)+", with a participant's token: "+mcpGuide)
+	for name, s := range config.Sorted(h.plan.config.Spaces) {
+		url, as := mcpURL(h.url, name, ""), "with a participant's token"
+		if s.MCP.Anonymous != "" {
+			as += ", or as " + s.MCP.Anonymous + " without one"
+		}
+		a.tell(event{Event: "mcp", URL: url, Space: name, Who: s.MCP.Anonymous}, "MCP clients come in at "+p.name(url)+" "+as+": "+mcpGuide)
 	}
 }
 

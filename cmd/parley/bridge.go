@@ -113,8 +113,10 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 	connect := clientInfo()
 	connect.Log = log
 	starting, heard := context.WithTimeout(ctx, slowStart)
+	h.starting.Add(1)
 	h.guests.Go(func() {
 		<-starting.Done()
+		h.starting.Done()
 		if errors.Is(starting.Err(), context.DeadlineExceeded) {
 			a.starting(name)
 		}

@@ -37,8 +37,9 @@ type house struct {
 	guests  sync.WaitGroup // bridges and the demo's agent
 	leave   func()         // asks the guests to go
 
-	tried    chan struct{} // closed once some MCP server is ready, or failed
-	oneTried func()        // closes it
+	starting sync.WaitGroup // MCP servers that nothing was heard of yet, though they are not late
+	tried    chan struct{}  // closed once some MCP server is ready, or failed
+	oneTried func()         // closes it
 }
 
 type bridgeName struct{ space, id string }

@@ -66,11 +66,11 @@ func runMCP(ctx context.Context, t *terminal, flags *mcpFlags) error {
 	mute := *t
 	mute.out, mute.outTTY = t.err, t.errTTY // standard output carries the protocol alone
 	own := &embedded{flags: &flags.up, t: &mute}
-	own.ctx, own.end = context.WithCancel(ctx)
+	own.ctx, own.end = context.WithCancel(context.WithoutCancel(ctx)) // until the client has said goodbye
 	defer own.close()
 	at, err := flags.address(ctx, own)
 	if err != nil {
-		return err
+		return stopped(ctx, err)
 	}
 	endpoint := mcpURL(at.url, at.space, flags.participant)
 	err = mcpstdio.Run(ctx, mcpstdio.Options{
@@ -149,7 +149,7 @@ func (e *embedded) arrive(ctx context.Context) (url string, err error) {
 	}
 	listen = dialable(cmp.Or(e.flags.listen, listen))
 	if _, port, _ := net.SplitHostPort(listen); port == "0" {
-		return e.start() // nobody else can be found there
+		return e.start(ctx) // nobody else can be found there
 	}
 	e.mu.Lock()
 	e.listen = listen
@@ -157,7 +157,7 @@ func (e *embedded) arrive(ctx context.Context) (url string, err error) {
 	if isThere(ctx, listen) {
 		return "http://" + listen, nil
 	}
-	url, err = e.start()
+	url, err = e.start(ctx)
 	if err != nil && isThere(ctx, listen) {
 		return "http://" + listen, nil // another program was faster
 	}
@@ -183,8 +183,8 @@ func isThere(ctx context.Context, address string) bool {
 	return err == nil
 }
 
-// start starts a gateway, and returns once it listens.
-func (e *embedded) start() (url string, err error) {
+// start starts a gateway, and returns once it can be used.
+func (e *embedded) start(ctx context.Context) (url string, err error) {
 	p, err := e.flags.plan(e.t)
 	if err != nil {
 		return "", err
@@ -196,24 +196,28 @@ func (e *embedded) start() (url string, err error) {
 		defer close(running)
 		ended <- runUp(e.ctx, e.t, p)
 	})
+	e.running = running
 	select {
 	case url := <-up:
-		e.running = running
 		return url, nil
 	case err := <-ended:
 		return "", err
+	case <-ctx.Done():
+		return "", ctx.Err()
 	}
 }
 
 // wake starts a gateway where the one that was there has gone: it may have been that
 // of another client.
 func (e *embedded) wake(ctx context.Context) {
-	e.mu.Lock()
+	if !e.mu.TryLock() {
+		return // somebody is at it
+	}
 	defer e.mu.Unlock()
 	if e.listen == "" || e.isRunning() || ctx.Err() != nil || isThere(ctx, e.listen) {
 		return
 	}
-	if _, err := e.start(); err != nil && e.ctx.Err() == nil && !isThere(ctx, e.listen) {
+	if _, err := e.start(ctx); err != nil && e.ctx.Err() == nil && !isThere(ctx, e.listen) {
 		e.t.printError(asError(err))
 	}
 }

@@ -67,7 +67,7 @@ type plan struct {
 	demo    *demoPlan // nil with a configuration
 	urlFile string
 	log     *slog.Logger
-	onUp    func(url string) // hears when it listens; nil where nobody waits for that
+	onUp    func(url string) // hears when it listens and its MCP servers have started, or are late; may be nil
 }
 
 // plan decides between a configuration and the demo.
@@ -135,11 +135,14 @@ func runUp(ctx context.Context, t *terminal, p *plan) error {
 	}
 	a := &announcer{t: t, house: h}
 	a.listening()
-	if p.onUp != nil {
-		p.onUp(h.url)
-	}
 	guests := h.invite(ctx)
 	h.bridge(guests, a)
+	if p.onUp != nil {
+		h.guests.Go(func() {
+			h.starting.Wait()
+			p.onUp(h.url)
+		})
+	}
 	h.play(guests, a)
 	return h.serve(ctx, a)
 }

@@ -272,6 +272,9 @@ func (b *backoff) pause(ctx context.Context) bool {
 // retry waits before the next attempt, if there is to be one.
 func (r *relay) retry(ctx context.Context, wait *backoff, err error) bool {
 	if errors.Is(err, errUnreached) {
+		if wait.tries == 0 {
+			r.Log.Warn("waiting for the gateway", "error", err)
+		}
 		r.Wake(ctx)
 	}
 	return wait.pause(ctx)
