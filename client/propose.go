@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -338,6 +339,11 @@ func (r *Room) recheck(ctx context.Context, p *Proposal) error {
 			return err
 		}
 	}
+	if decision == Rejected {
+		if err := r.readRejection(ctx, o); err != nil {
+			return err
+		}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.outcome == nil {
@@ -352,6 +358,19 @@ func (r *Room) recheck(ctx context.Context, p *Proposal) error {
 		r.offers.drop(p)
 	}
 	p.change()
+	return nil
+}
+
+// readRejection reads what a rejection says, if that is still on record.
+func (r *Room) readRejection(ctx context.Context, o *Outcome) error {
+	e, err := r.api.Envelope(ctx, o.ID)
+	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o.Envelope, o.Reason, o.Message = e, text(e.Payload, "reason"), text(e.Payload, "message")
 	return nil
 }
 

@@ -258,6 +258,23 @@ func TestProposalTakenUp(t *testing.T) {
 	}
 }
 
+// What a rejection said is told as well to whoever only reads of it.
+func TestProposalTakenUpRejected(t *testing.T) {
+	g := newGateway(t)
+	g.say("agent", proposalKind, callPayload, withID("p"), to("files"))
+	g.say("boss", "mcp/reject:tools/call", `{"reason":"unsafe","message":"not today"}`, withID("r"), answers("p"))
+	answerProposal(g, `{"id":"p","kind":"`+proposalKind+`","from":"agent","to":["files"],"state":"rejected","closed":{"by":"boss","id":"r","reason":"unsafe"}}`)
+	p, err := g.dial(t, "agent", nil).Proposal(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Wait(t.Context())
+	got.Envelope = nil
+	if want := (client.Outcome{Decision: client.Rejected, By: "boss", ID: "r", Reason: "unsafe", Message: "not today"}); got != want || err != nil {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
 func TestFulfil(t *testing.T) {
 	g := newGateway(t)
 	serving(g, `{"result":"done"}`)
