@@ -134,7 +134,7 @@ func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err
 		if err != nil {
 			return nil, err
 		}
-		return x.mark(o.Reply.Result, o.ID, p.ID), nil
+		return x.mark(o.Reply.Result, o.ID, p.ID)
 	case client.Rejected:
 		text := o.By + " rejected this call (" + cmp.Or(o.Reason, "other") + ")"
 		if o.Message != "" {

@@ -139,7 +139,7 @@ func (x *exchange) chat(ctx context.Context, raw jsontext.Value) (jsontext.Value
 		return asResult(nil, err)
 	}
 	structured := fmt.Appendf(nil, `{"id":%s,"seq":%d}`, mcp.Quote(receipt.ID), receipt.Seq)
-	return x.mark(toolResult("Said, as number "+strconv.FormatUint(receipt.Seq, 10)+" in the room.", structured, false), receipt.ID, ""), nil
+	return x.mark(toolResult("Said, as number "+strconv.FormatUint(receipt.Seq, 10)+" in the room.", structured, false), receipt.ID, "")
 }
 
 func (x *exchange) who(ctx context.Context, raw jsontext.Value) (jsontext.Value, error) {
@@ -225,7 +225,7 @@ func (x *exchange) await(ctx context.Context, raw jsontext.Value) (jsontext.Valu
 		x.collect(fl)
 	}
 	if err == nil && kind.Method != "tools/call" && !fl.waits {
-		return x.mark(toolResult(string(result), jsontext.Value(`{"result":`+string(result)+`}`), false), fl.fulfilment, p.ID), nil
+		return x.mark(toolResult(string(result), jsontext.Value(`{"result":`+string(result)+`}`), false), fl.fulfilment, p.ID)
 	}
 	return result, err
 }

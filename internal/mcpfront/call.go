@@ -28,7 +28,7 @@ func (x *exchange) callTool(ctx context.Context) (jsontext.Value, error) {
 			return b.call(x, ctx, member(x.msg.Params, "arguments"))
 		}
 	}
-	server, own, err := x.find(ctx, name, (*Offer).tool)
+	server, own, err := x.find(ctx, name, sectionTools)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func toolResult(text string, structured jsontext.Value, failed bool) jsontext.Va
 
 // find resolves a name of this endpoint to a server and its own name; server is
 // "" where nothing of that name is there for the caller.
-func (x *exchange) find(ctx context.Context, name string, in func(*Offer, string, string) *entry) (server, own string, err error) {
+func (x *exchange) find(ctx context.Context, name string, in section) (server, own string, err error) {
 	if x.target != "" {
 		return x.target, name, nil // the server knows best what it has
 	}
@@ -86,8 +86,8 @@ func (x *exchange) find(ctx context.Context, name string, in func(*Offer, string
 		if err != nil {
 			return "", "", err
 		}
-		e := in(offer, server, name)
-		if e == nil || e.shared != name {
+		e := offer.find(server, in, name, true)
+		if e == nil {
 			continue
 		}
 		if _, ok := judge(caps, e); ok {
@@ -114,7 +114,7 @@ func (x *exchange) getPrompt(ctx context.Context) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	server, own, err := x.find(ctx, name, (*Offer).prompt)
+	server, own, err := x.find(ctx, name, sectionPrompts)
 	if err != nil {
 		return nil, err
 	}
@@ -161,15 +161,26 @@ func (x *exchange) findURI(ctx context.Context, uri string) (server, own string,
 	var found []string
 	for _, server := range x.servers() {
 		offer, err := x.offer(ctx, server)
-		if err == nil && slices.ContainsFunc(offer.entries(server, sectionResources), func(e *entry) bool { return e.own == uri }) {
+		if err == nil && offer.find(server, sectionResources, uri, false) != nil {
 			found = append(found, server)
 		}
 	}
 	if len(found) == 1 {
 		return found[0], uri, nil
 	}
-	return "", "", parley.Errorf(parley.NotFound, "no server here has the resource %s", clip(uri)).
-		WithHint("resources are called parley://SERVER/URI here, as resources/list shows them")
+	return "", "", x.noResource(uri)
+}
+
+// noResource is what each era is told of a resource that is not there.
+func (x *exchange) noResource(uri string) error {
+	e := &jsonrpc.Error{
+		Code: mcp.CodeResourceNotFound, Data: append(append(jsontext.Value(`{"uri":`), mcp.Quote(uri)...), '}'),
+		Message: "no server here has the resource " + clip(uri) + ": resources are called parley://SERVER/URI, as resources/list shows them",
+	}
+	if x.modern() {
+		e.Code = jsonrpc.CodeInvalidParams
+	}
+	return e
 }
 
 // ask makes a call in the room: as a request where the caller may, else as a
@@ -274,14 +285,18 @@ func (x *exchange) request(ctx context.Context, fl *flight, params jsontext.Valu
 		}
 		return nil, err
 	}
-	return x.mark(reply.Result, e.ID, fl.proposal), nil
+	return x.mark(reply.Result, e.ID, fl.proposal)
 }
 
-// mark names, in a result, the envelopes that it came of.
-func (x *exchange) mark(result jsontext.Value, envelope, proposal string) jsontext.Value {
+// mark names, in a result, the envelopes that it came of. What is no result of
+// MCP's is an error.
+func (x *exchange) mark(result jsontext.Value, envelope, proposal string) (jsontext.Value, error) {
+	if result.Kind() != '{' {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server's result is not an object"}
+	}
 	result = mcp.SetMeta(result, mcp.MetaEnvelope, mcp.Quote(envelope))
 	if proposal != "" {
 		result = mcp.SetMeta(result, mcp.MetaProposal, mcp.Quote(proposal))
 	}
-	return result
+	return result, nil
 }

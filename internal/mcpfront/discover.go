@@ -148,7 +148,7 @@ func (x *exchange) complete(ctx context.Context) (jsontext.Value, error) {
 	server, own, key := "", "", "name"
 	var err error
 	if name, ok := parley.MemberString(ref, "name"); ok {
-		server, own, err = x.find(ctx, name, (*Offer).prompt)
+		server, own, err = x.find(ctx, name, sectionPrompts)
 	} else if uri, ok := parley.MemberString(ref, "uri"); ok {
 		key = "uri"
 		server, own, err = x.findURI(ctx, uri)

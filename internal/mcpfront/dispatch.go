@@ -56,7 +56,7 @@ func (x *exchange) run(ctx context.Context) (jsontext.Value, error) {
 	switch {
 	case answer != nil:
 		return answer(x, ctx)
-	case x.target != "" && !x.modern():
+	case x.target != "" && !x.modern() && !isNotification(x.msg.Method):
 		// A server may speak of more than we know, as of tasks.
 		return x.ask(ctx, x.target, x.msg.Method, x.msg.Params)
 	}

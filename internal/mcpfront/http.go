@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"strings"
@@ -100,7 +99,7 @@ func writeUnknownSession(w http.ResponseWriter, id jsontext.Value) {
 func (f *Front) post(w http.ResponseWriter, r *http.Request, at Place, target string) error {
 	body, err := f.read(w, r)
 	if err != nil {
-		writeRPC(w, statusOfBody(err), nil, rpcError(err))
+		writeRPC(w, statusOfBody(err), nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the body was not read: " + err.Error()})
 		return nil
 	}
 	if t, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || t != "application/json" {
@@ -126,12 +125,13 @@ func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // where it is not supported there is none
 	defer rc.SetReadDeadline(time.Time{})            // else the request would end with it
 	limited := http.MaxBytesReader(w, r.Body, int64(f.opts.MaxBody))
-	if n := r.ContentLength; n > 0 && n <= int64(f.opts.MaxBody) {
-		body := bytes.NewBuffer(make([]byte, 0, n+bytes.MinRead))
-		_, err := body.ReadFrom(limited)
-		return body.Bytes(), err
+	const trusted = 64 << 10 // what somebody says that he will send takes no more room than this
+	var body bytes.Buffer
+	if n := r.ContentLength; n > 0 {
+		body.Grow(int(min(n, trusted)) + bytes.MinRead)
 	}
-	return io.ReadAll(limited)
+	_, err := body.ReadFrom(limited)
+	return body.Bytes(), err
 }
 
 func statusOfBody(err error) int {
@@ -158,6 +158,10 @@ func decode(body []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	switch id := member(body, "id"); {
 	case m.Fault != nil:
 		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message can be read in more than one way: " + m.Fault.Error()}
+	case string(member(body, "jsonrpc")) != `"2.0"`:
+		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: `the message does not say "jsonrpc":"2.0"`}
+	case m.Method != "" && (m.Result != nil || m.Error != nil):
+		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message has both a method and an answer"}
 	case m.ID == nil && id != nil:
 		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the id is neither a string nor a number"}
 	case m.Params != nil && m.Params.Kind() != '{' && m.Method != "":

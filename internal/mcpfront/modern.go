@@ -151,7 +151,7 @@ func (x *exchange) checkParams(ctx context.Context, h http.Header) *jsonrpc.Erro
 		if err != nil {
 			continue // the call itself will tell
 		}
-		if e := offer.tool(server, name); e != nil {
+		if e := offer.find(server, sectionTools, name, x.target == ""); e != nil {
 			return checkHeaders(h, e.headers, member(x.msg.Params, "arguments"))
 		}
 	}

@@ -21,9 +21,9 @@ type Offer struct {
 	Prompts   []jsontext.Value
 
 	index sync.Once
-	tools map[string]*entry // by their own name, and by the shared one
-	named map[string]*entry // prompts, likewise
-	lists [4][]*entry       // by section
+	own   [4]map[string]*entry // by section and their own names
+	named [4]map[string]*entry // by section and their names in the shared endpoint
+	lists [4][]*entry          // by section
 }
 
 // section is one of the lists.
@@ -76,38 +76,33 @@ func (o *Offer) entries(server string, s section) []*entry {
 	return o.lists[s]
 }
 
-// tool finds a tool by its own name or its shared one.
-func (o *Offer) tool(server, name string) *entry {
+// find finds an entry by its own name or, in the shared endpoint, by the name
+// that it has there.
+func (o *Offer) find(server string, s section, name string, shared bool) *entry {
 	o.index.Do(func() { o.build(server) })
-	return o.tools[name]
-}
-
-// prompt finds a prompt likewise.
-func (o *Offer) prompt(server, name string) *entry {
-	o.index.Do(func() { o.build(server) })
-	return o.named[name]
+	if shared {
+		return o.named[s][name]
+	}
+	return o.own[s][name]
 }
 
 func (o *Offer) build(server string) {
-	o.tools, o.named = map[string]*entry{}, map[string]*entry{}
 	for s, raws := range [...][]jsontext.Value{o.Tools, o.Resources, o.Templates, o.Prompts} {
+		o.own[s], o.named[s] = make(map[string]*entry, len(raws)), make(map[string]*entry, len(raws))
 		for _, raw := range raws {
 			e := &entry{server: server, section: section(s), raw: raw}
 			var ok bool
-			if e.own, ok = parley.MemberString(raw, sections[s].key); !ok || !nameable(e.own) {
-				continue
+			if e.own, ok = parley.MemberString(raw, sections[s].key); !ok || !nameable(e.own) || o.own[s][e.own] != nil {
+				continue // of two that nobody can tell apart the first counts
 			}
-			switch section(s) {
-			case sectionTools:
+			e.shared = sharedURI(server, e.own)
+			if section(s) == sectionTools || section(s) == sectionPrompts {
 				e.shared = sharedName(server, e.own)
+			}
+			if section(s) == sectionTools {
 				e.headers = mcp.ParamHeaders(raw)
-				o.tools[e.own], o.tools[e.shared] = e, e
-			case sectionPrompts:
-				e.shared = sharedName(server, e.own)
-				o.named[e.own], o.named[e.shared] = e, e
-			default:
-				e.shared = sharedURI(server, e.own)
 			}
+			o.own[s][e.own], o.named[s][e.shared] = e, e
 			o.lists[s] = append(o.lists[s], e)
 		}
 	}
