@@ -127,7 +127,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 		log.Info("the server says", "stderr", line)
 	}
 	b := mcpbridge.NewBridge(server, mcpbridge.Join{
-		URL: h.url, Token: h.tokens[name], Space: name.space, Connect: connect, Log: log,
+		URL: h.url, Token: h.tokens[name], Space: name.space, HTTP: h.inside, Connect: connect, Log: log,
 		Metrics:    mcpbridge.NewMetrics(h.gateway.Registerer(name.space), name.id),
 		Serves:     servants(h.plan.config.Spaces[name.space]),
 		Unanswered: func(ctx context.Context) ([]mcpbridge.Unanswered, error) { return h.unanswered(ctx, name) },

@@ -85,7 +85,7 @@ func (l *hall) anonymous(space string) (places []mcpfront.Place) {
 // Dial implements [mcpfront.House].
 func (l *hall) Dial(ctx context.Context, at mcpfront.Place, o *client.Options) (*client.Room, error) {
 	mine := *o
-	mine.Space, mine.Token = at.Space, l.tokens[at]
+	mine.Space, mine.Token, mine.HTTPClient = at.Space, l.tokens[at], l.house.inside
 	return client.Dial(ctx, l.house.url, &mine)
 }
 

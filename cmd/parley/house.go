@@ -14,6 +14,7 @@ import (
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
 	"github.com/parleyhq/parley/internal/gateway"
+	"github.com/parleyhq/parley/internal/inproc"
 	"github.com/parleyhq/parley/internal/journal/sqlite"
 	"github.com/parleyhq/parley/internal/mcpfront"
 	"github.com/parleyhq/parley/internal/space"
@@ -30,6 +31,7 @@ type house struct {
 	hall    *hall
 	front   *mcpfront.Front // of /mcp
 	server  *http.Server
+	inside  *http.Client          // of those who run beside the gateway
 	tokens  map[bridgeName]string // of bridges, known to this process alone
 
 	serving sync.WaitGroup // the HTTP server
@@ -105,8 +107,10 @@ func (h *house) open(ctx context.Context) error {
 	}
 	h.front = mcpfront.New(h.hall, mcpfront.Options{Version: readVersion().Version, Log: h.plan.log})
 	h.server = gateway.Server(h.gateway.Handler(h.hall.routes(h.front)...))
-	server := h.server
+	server, within := h.server, inproc.Listen()
+	h.inside = &http.Client{Transport: &http.Transport{DialContext: within.DialContext, MaxIdleConnsPerHost: 64}}
 	h.serving.Go(func() { h.failed <- server.Serve(h.listener) })
+	h.serving.Go(func() { _ = server.Serve(within) }) // it ends when the other does
 	if h.plan.urlFile != "" {
 		if err := writeURL(h.plan.urlFile, h.url); err != nil {
 			return err

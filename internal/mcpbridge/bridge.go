@@ -5,6 +5,7 @@ import (
 	"crypto/cipher"
 	"errors"
 	"log/slog"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -40,6 +41,11 @@ type Bridge struct {
 type Join struct {
 	URL   string // of the gateway
 	Token string
+
+	// HTTP makes the connections to the gateway. Default: as
+	// [client.Options.HTTPClient].
+	HTTP *http.Client
+
 	Space string // default: as [client.Options.Space]
 
 	// Connect is what connections to the server are made with. Capabilities,
@@ -171,7 +177,7 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 	defer a.end()
 	defer context.AfterFunc(up.ctx, a.stop)()
 	room, err := client.Dial(a.ctx, b.join.URL, &client.Options{
-		Token: b.join.Token, Space: b.join.Space,
+		Token: b.join.Token, Space: b.join.Space, HTTPClient: b.join.HTTP,
 		Routing: client.RoutingDirected, Kinds: []string{parley.KindRestartBridge},
 		EchoOff: true, Exclusive: true, RetryDial: true,
 		Handler: func(ctx context.Context, req *client.Request) (any, error) { return a.handle(ctx, req) }, Logger: b.log,
