@@ -385,7 +385,8 @@ func (a *attendance) announce(ctx context.Context, s *session, method string, pa
 		a.b.log.Debug("a notification of the server is for nobody that we know", "method", clip([]byte(method)))
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, a.b.answers)
+	// What it says at a call's end counts when the call has ended.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.b.answers)
 	defer cancel()
 	if _, err := a.room.Load().Notify(ctx, "", method, params, opts...); err != nil {
 		a.b.log.Warn("a notification of the server was not sent", "method", method, "error", err)

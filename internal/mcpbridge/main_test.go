@@ -30,6 +30,7 @@ var servers = map[string]func(){
 	"sdk":      func() { _ = sdkServer(nil).Run(context.Background(), &mcp.StdioTransport{}) },
 	"raw":      func() { rawServer{os.Stdin, os.Stdout}.run() },
 	"fearful":  func() { fearful(os.Stdin, os.Stdout) },
+	"bad":      func() { bad(os.Stdin, os.Stdout) },
 	"hang":     func() { _, _ = io.Copy(io.Discard, os.Stdin) },
 	"babble":   babble,
 	"exit":     func() { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
@@ -136,6 +137,10 @@ func sdkServer(stop <-chan struct{}) *mcp.Server {
 		return fmt.Sprint(os.Getpid()), nil
 	})
 	addAskingTools(s)
+	tool("log", func(ctx context.Context, req *mcp.CallToolRequest, _ string) (string, error) {
+		//lint:ignore SA1019 servers log, and will for years
+		return "", req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "at work"})
+	})
 	tool("touch", func(ctx context.Context, _ *mcp.CallToolRequest, uri string) (string, error) {
 		return "", s.ResourceUpdated(ctx, &mcp.ResourceUpdatedNotificationParams{URI: uri})
 	})

@@ -147,10 +147,14 @@ func (u *Upstream) contextOf(cause int64, log bool) context.Context {
 	return only.ctx
 }
 
-// asked answers a request of the server.
+// asked answers a request of the server. Of a flood as many again are refused as
+// are answered, and the rest gets nothing.
 func (u *Upstream) asked(m jsonrpc.Message, cause int64) {
 	ctx, done := u.admit(m, cause)
 	if ctx == nil {
+		if u.refuseFlood(m.ID) {
+			return
+		}
 		u.opts.log().Warn("an MCP server's request was dropped", "method", clip([]byte(m.Method)))
 		return
 	}
@@ -163,6 +167,20 @@ func (u *Upstream) asked(m jsonrpc.Message, cause int64) {
 	}) {
 		done()
 	}
+}
+
+// refuseFlood answers a request that is one too many, unless such answers pile
+// up as well: the reader must not wait for a server that reads nothing.
+func (u *Upstream) refuseFlood(id jsontext.Value) bool {
+	if u.refusing.Add(1) > maxIncoming {
+		u.refusing.Add(-1)
+		return false
+	}
+	return u.start(func() {
+		defer u.refusing.Add(-1)
+		e := &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: fmt.Sprintf("too many requests at once, or one id twice; %d are answered at a time", maxIncoming)}
+		_ = u.link.send(u.ctx, outgoing{body: jsonrpc.EncodeError(id, e)})
+	})
 }
 
 var errWithdrawn = errors.New("the server has withdrawn its request")

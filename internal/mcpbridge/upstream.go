@@ -28,7 +28,9 @@ type Upstream struct {
 	notes  notes
 	heads  atomic.Pointer[map[string][]paramHeader] // what goes into headers, by the tool's name
 	wanted wanted
-	wg     sync.WaitGroup // run, the notifier, answers, farewells to calls
+
+	refusing atomic.Int32   // requests of the server that are being refused
+	wg       sync.WaitGroup // run, the notifier, answers, farewells to calls
 
 	mu       sync.Mutex
 	gone     error // why the server is gone; nil while it is not
