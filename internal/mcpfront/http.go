@@ -85,6 +85,8 @@ func (f *Front) bySession(w http.ResponseWriter, r *http.Request, at Place, targ
 	case r.Method == http.MethodDelete:
 		f.endSession(s)
 		w.WriteHeader(http.StatusNoContent)
+	case !accepts(r.Header, "text/event-stream"):
+		writeNotAcceptable(w, "text/event-stream")
 	default:
 		f.serveListen(w, r, s)
 	}
@@ -106,6 +108,10 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, at Place, target st
 		writeRPC(w, http.StatusUnsupportedMediaType, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the Content-Type is not application/json"})
 		return nil
 	}
+	if !accepts(r.Header, "application/json") && !accepts(r.Header, "text/event-stream") {
+		writeNotAcceptable(w, "application/json or text/event-stream")
+		return nil
+	}
 	m, problem := decode(body)
 	if problem != nil {
 		writeRPC(w, http.StatusBadRequest, m.ID, problem)
@@ -115,6 +121,26 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, at Place, target st
 		return f.postModern(w, r, at, target, m)
 	}
 	return f.postLegacy(w, r, at, target, m)
+}
+
+// accepts reports whether a client takes a type; one that does not say takes
+// all. How much it likes it does not matter.
+func accepts(h http.Header, want string) bool {
+	values := h.Values("Accept")
+	family, _, _ := strings.Cut(want, "/")
+	for _, line := range values {
+		for part := range strings.SplitSeq(line, ",") {
+			switch t, _, _ := mime.ParseMediaType(part); t {
+			case want, family + "/*", "*/*":
+				return true
+			}
+		}
+	}
+	return len(values) == 0
+}
+
+func writeNotAcceptable(w http.ResponseWriter, types string) {
+	writeRPC(w, http.StatusNotAcceptable, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the Accept header leaves out " + types})
 }
 
 // bodyTime is how long a client may take to send one message.

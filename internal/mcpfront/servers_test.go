@@ -93,7 +93,11 @@ func (v *server) handle(ctx context.Context, q *client.Request) (any, error) {
 	case "tools/call":
 		return v.call(ctx, q)
 	}
-	return jsontext.Value(`{"method":"` + q.Kind.Method + `","params":` + string(q.Params) + `}`), nil
+	params := q.Params
+	if params == nil {
+		params = jsontext.Value(`null`)
+	}
+	return jsontext.Value(`{"method":"` + q.Kind.Method + `","params":` + string(params) + `}`), nil
 }
 
 func (v *server) call(ctx context.Context, q *client.Request) (any, error) {
