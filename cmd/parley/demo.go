@@ -121,7 +121,7 @@ func (d *demoPlan) configure(humanToken, guestToken string) (*config.Config, err
 			Participants: map[string]*config.Participant{demoHuman: human, demoAgent: agent, demoGuest: guest},
 			MCPServers: map[string]*config.MCPServer{demoFiles: {
 				Type: config.Stdio, Command: self, Args: []string{"tools", "files", files},
-				Capabilities: config.DefaultServerCapabilities(), Pin: config.PinRecord, Sessions: config.SessionsAuto,
+				Capabilities: config.DefaultServerCapabilities(), Era: config.EraAuto, Pin: config.PinRecord, Sessions: config.SessionsAuto,
 			}},
 		}},
 	}, nil
