@@ -37,16 +37,10 @@ var ways = map[string]func(t *testing.T, version string) string{
 // serverName is what the SDK's server calls itself, also through a room.
 const serverName = "mcp-conformance-test-server"
 
-// served says that a room passes on all that the suite asks for.
-const served = false
-
 func TestConformance(t *testing.T) {
 	results := newTable(t, "version", "way", "scored", "others", "failed checks")
 	for version := range required {
 		for way, open := range ways {
-			if way != "direct" && !served {
-				continue
-			}
 			t.Run(version+"/"+way, func(t *testing.T) {
 				t.Parallel()
 				url := open(t, version)
