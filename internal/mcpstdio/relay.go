@@ -36,7 +36,7 @@ type Options struct {
 const grace = time.Second
 
 // noteTimeout bounds the delivery of what has no answer.
-const noteTimeout = 10 * time.Second
+const noteTimeout = 5 * time.Second
 
 // relay is one client's connection.
 type relay struct {
@@ -175,8 +175,12 @@ func (r *relay) relayNote(p part) {
 		r.deliver(p, nil, r.modernHeaders(p, v))
 		return
 	}
-	if s := r.noted(p); s != nil {
+	if p.msg.Method == "notifications/initialized" {
+		r.introduce(p)
+	} else if s := r.present(); s != nil {
 		r.deliver(p, s, s.headers())
+	} else {
+		r.Log.Warn("a notification came outside of a session", "method", p.msg.Method)
 	}
 }
 

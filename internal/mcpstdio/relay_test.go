@@ -647,7 +647,7 @@ func TestStreamIsResumed(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	for _, how := range []string{"input", "signal", "output"} {
+	for _, how := range []string{"input", "signal", "output", "handshake"} {
 		t.Run(how, func(t *testing.T) {
 			begun := make(chan struct{}, 1)
 			_, o := serve(t, func(_ http.ResponseWriter, r *http.Request, _, _ string) {
@@ -661,9 +661,16 @@ func TestEnds(t *testing.T) {
 			defer cancel()
 			ended := make(chan error, 1)
 			go func() { ended <- Run(ctx, o); in.Close() }()
-			io.WriteString(ours, `{"id":1,"method":"tools/call"}`+"\n")
+			first := "tools/call"
+			if how == "handshake" {
+				first = "initialize"
+			}
+			io.WriteString(ours, `{"id":1,"method":"`+first+`"}`+"\n")
 			<-begun
 			switch how {
+			case "handshake": // the server does not answer, and the client goes on as if it had
+				io.WriteString(ours, `{"method":"notifications/initialized"}`+"\n"+`{"id":2,"method":"tools/call"}`+"\n")
+				ours.Close()
 			case "input":
 				ours.Close()
 			case "signal":

@@ -34,6 +34,10 @@ type session struct {
 	once  sync.Once
 	ready chan struct{} // closed once the handshake is over, whichever way it went
 
+	// told is closed once the server knows that the client is ready; nil while the
+	// client has not said so to this session. The relay's lock guards it.
+	told chan struct{}
+
 	// Written before ready is closed.
 	id, version  string
 	capabilities jsontext.Value
@@ -117,6 +121,16 @@ func (r *relay) current(ctx context.Context) (*session, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	r.mu.Lock()
+	told := s.told
+	r.mu.Unlock()
+	if told != nil {
+		select {
+		case <-told:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 	return s, s.err
 }
 
@@ -138,26 +152,32 @@ func (r *relay) present() *session {
 	return nil
 }
 
-// noted is the session that a notification is for.
-func (r *relay) noted(p part) *session {
-	first := false
-	if p.msg.Method == "notifications/initialized" {
-		r.mu.Lock()
-		first = r.legacy.initialized == nil
-		r.legacy.initialized = p.raw
-		r.mu.Unlock()
-	}
-	s, err := r.current(r.ctx)
-	if s == nil || err != nil {
-		r.Log.Warn("a notification came outside of a session", "method", p.msg.Method)
-		return nil
-	}
+// introduce tells the server that the client is ready, and listens from then on.
+func (r *relay) introduce(p part) {
+	r.mu.Lock()
+	s := r.legacy.session
+	first := s != nil && r.legacy.initialized == nil
 	if first {
-		r.deliver(p, s, s.headers())
-		r.spawn(func() { r.attend(s) })
-		return nil
+		r.legacy.initialized, s.told = p.raw, make(chan struct{})
 	}
-	return s
+	r.mu.Unlock()
+	if !first {
+		r.Log.Warn("the client said at the wrong time that it is ready")
+		return
+	}
+	r.spawn(func() {
+		select {
+		case <-s.ready:
+		case <-s.ctx.Done():
+		}
+		if s.ctx.Err() == nil && s.err == nil {
+			r.deliver(p, s, s.headers())
+		}
+		close(s.told)
+		if s.ctx.Err() == nil && s.err == nil {
+			r.attend(s)
+		}
+	})
 }
 
 // remember keeps what a session was told, once it took it.
@@ -273,6 +293,9 @@ func (r *relay) shake(s *session) (ready bool, err error) {
 	met.meet(resp, result)
 	r.mu.Lock()
 	initialized := r.legacy.initialized
+	if s.told != nil {
+		initialized = nil // the client said it after this session began
+	}
 	r.mu.Unlock()
 	if initialized != nil {
 		r.deliver(takeOne(initialized), met, met.headers())
