@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -65,7 +66,8 @@ func program(t *testing.T) string {
 
 var build = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(scratch, "parley")
-	if out, err := exec.Command("go", "build", "-o", path, "../../cmd/parley").CombinedOutput(); err != nil {
+	args := slices.Concat([]string{"build"}, buildFlags, []string{"-o", path, "../../cmd/parley"})
+	if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building parley: %w\n%s", err, out)
 	}
 	return path, nil
@@ -101,6 +103,7 @@ func run(t *testing.T, dir string, command ...string) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // else it takes a second to end under -race
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = stopTime
 	var said bytes.Buffer
@@ -113,6 +116,9 @@ func run(t *testing.T, dir string, command ...string) {
 		cancel()
 		if err := cmd.Wait(); errors.Is(err, exec.ErrWaitDelay) {
 			t.Errorf("%s did not end when it was told to", command[0])
+		}
+		if code := cmd.ProcessState.ExitCode(); code > 0 { // the race detector's is 66
+			t.Errorf("%s ended with exit code %d", command[0], code)
 		}
 		if t.Failed() {
 			t.Logf("%s said:\n%s", filepath.Base(command[0]), end(said.String(), 20))
