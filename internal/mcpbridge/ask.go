@@ -24,6 +24,9 @@ func (a *attendance) asked(ctx context.Context, s *session, method string, param
 	if what == "" {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "nobody here answers " + clip([]byte(method))}
 	}
+	if a.room.Load() == nil {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there yet to ask"}
+	}
 	flights := s.inFlight()
 	if f := flightOf(ctx); f != nil {
 		flights = []*flight{f}
@@ -105,7 +108,6 @@ func (a *attendance) ask(ctx context.Context, who, method string, params jsontex
 	if report != nil && metaOf(params, mcp.MetaProgressToken) != nil {
 		opts = append(opts, client.OnProgress(func(p client.Progress) { report(p.Params) }))
 	}
-	// The room's own form has no place for what the eras tell in _meta.
 	reply, err := a.room.Load().Request(ctx, who, method, params, opts...)
 	if rpc, ok := errors.AsType[*client.RPCError](err); ok {
 		return nil, &jsonrpc.Error{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data, Raw: rpc.Raw}

@@ -44,6 +44,7 @@ func addAskingTools(s *mcp.Server) {
 		return say("%s", r.Roots[0].URI), nil
 	})
 	sampled := func(req *mcp.CallToolRequest) string {
+		//lint:ignore SA1019 servers ask for samples, and will for years
 		r, ok := req.Params.InputResponses["model"].(*mcp.CreateMessageWithToolsResult)
 		if !ok {
 			return ""

@@ -29,7 +29,7 @@ const (
 type attendance struct {
 	b     *Bridge
 	base  *session
-	room  atomic.Pointer[client.Room] // set before anything is heard of it
+	room  atomic.Pointer[client.Room] // nil until it has joined
 	fresh chan struct{}               // holds one: the base session's lists have changed
 
 	ctx  context.Context // ends with the server's time in the room
@@ -78,7 +78,7 @@ func (a *attendance) end() {
 
 // shared says whether a caller that declares this uses the base session.
 func (a *attendance) shared(declared jsontext.Value) bool {
-	return a.base.up.modern || a.b.server.Sessions == SessionsShared ||
+	return a.base.up.modern.Load() || a.b.server.Sessions == SessionsShared ||
 		a.b.server.Sessions != SessionsPeer && askable(declared) == nil
 }
 

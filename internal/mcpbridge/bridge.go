@@ -176,6 +176,8 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 	a := b.newAttendance(ctx, up)
 	defer a.end()
 	defer context.AfterFunc(up.ctx, a.stop)()
+	b.now.Store(a)
+	defer b.now.Store(nil)
 	room, err := client.Dial(a.ctx, b.join.URL, &client.Options{
 		Token: b.join.Token, Space: b.join.Space, HTTPClient: b.join.HTTP,
 		Routing: client.RoutingDirected, Kinds: []string{parley.KindRestartBridge},
@@ -190,7 +192,6 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 	}
 	before := room.Welcome().History.Last
 	a.room.Store(room)
-	b.now.Store(a)
 	b.tracker.join(up)
 	if b.join.OnJoin != nil {
 		b.join.OnJoin(room.ID())
@@ -327,7 +328,7 @@ func (a *attendance) serveIn(ctx context.Context, s *session, f *flight) (jsonte
 		return s.subscribe(ctx, f.peer, f.req.Params)
 	case method == "resources/unsubscribe":
 		return s.unsubscribe(ctx, f.peer, f.req.Params)
-	case method == "logging/setLevel" && !s.up.modern:
+	case method == "logging/setLevel" && !s.up.modern.Load():
 		if level := readLevel(parley.Member(f.req.Params, "level")); level != "" {
 			return s.setLevel(ctx, f.peer, level)
 		}
@@ -341,7 +342,7 @@ func (a *attendance) serveIn(ctx context.Context, s *session, f *flight) (jsonte
 		report = func(params jsontext.Value) { a.progress(ctx, f, params) }
 	}
 	switch {
-	case !s.up.modern:
+	case !s.up.modern.Load():
 		return s.up.Call(ctx, f.req.Kind.Method, f.req.Params, report)
 	case !mayAskBack(f.req.Kind.Method):
 		params := mcp.SetMeta(f.req.Params, mcp.MetaClientCapabilities, withServed(f.declared, a.b.join.Serves))
@@ -380,6 +381,10 @@ func (a *attendance) announce(ctx context.Context, s *session, method string, pa
 			}
 		}
 	}
+	room := a.room.Load()
+	if room == nil {
+		return // nobody has heard anything yet that could have changed
+	}
 	opts, tell := s.audience(ctx, method, params)
 	if !tell {
 		a.b.log.Debug("a notification of the server is for nobody that we know", "method", clip([]byte(method)))
@@ -388,7 +393,7 @@ func (a *attendance) announce(ctx context.Context, s *session, method string, pa
 	// What it says at a call's end counts when the call has ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.b.answers)
 	defer cancel()
-	if _, err := a.room.Load().Notify(ctx, "", method, params, opts...); err != nil {
+	if _, err := room.Notify(ctx, "", method, params, opts...); err != nil {
 		a.b.log.Warn("a notification of the server was not sent", "method", method, "error", err)
 	}
 }
@@ -405,7 +410,7 @@ func (s *session) audience(ctx context.Context, method string, params jsontext.V
 		return f.about(f.listeners()...), true
 	case s.owner != "":
 		return []client.SendOption{client.To(s.owner)}, true
-	case log && s.up.modern:
+	case log && s.up.modern.Load():
 		return nil, false // it may be about somebody else's call
 	case log && len(s.levels.who()) > 0:
 		return []client.SendOption{client.To(s.levels.who()...)}, true

@@ -95,7 +95,7 @@ func (u *Upstream) compose(id int64, c *call, method string, params jsontext.Val
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	c.token, c.logs = token, u.modern && parley.Member(parley.Member(out, "_meta"), mcp.MetaLogLevel) != nil
+	c.token, c.logs = token, u.modern.Load() && parley.Member(parley.Member(out, "_meta"), mcp.MetaLogLevel) != nil
 	return outgoing{id: id, method: method, body: jsonrpc.EncodeRequest(jsonrpc.Number(id), method, out), header: header}, nil
 }
 

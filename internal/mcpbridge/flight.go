@@ -95,8 +95,9 @@ func (b *Bridge) originOf(ctx context.Context, req *client.Request) (*origin, er
 	if !mayAskBack(req.Kind.Method) {
 		return own, nil
 	}
+	round := parley.Member(req.Params, "inputResponses") != nil || parley.Member(req.Params, "requestState") != nil
 	for _, id := range e.Correlation.IDs[:min(len(e.Correlation.IDs), maxNamed)] {
-		if known := b.origins.get(id + "\x00" + e.From); known != nil {
+		if known := b.origins.get(id + "\x00" + e.From); known != nil && round {
 			if known.rounds.Add(1) > maxRounds {
 				return nil, errRounds
 			}

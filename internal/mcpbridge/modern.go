@@ -25,7 +25,7 @@ var errFrightened = errors.New("the program ended when it was asked for its era"
 func (u *Upstream) discover(ctx context.Context) (modern bool, err error) {
 	asking, cancel := context.WithTimeoutCause(ctx, u.opts.curiosity(), errPatience)
 	defer cancel()
-	u.modern = true
+	u.modern.Store(true)
 	result, err := u.Call(asking, "server/discover", nil, nil)
 	switch {
 	case ctx.Err() != nil:
@@ -36,7 +36,7 @@ func (u *Upstream) discover(ctx context.Context) (modern bool, err error) {
 		u.start(u.listen)
 		return true, nil
 	}
-	u.modern = false
+	u.modern.Store(false)
 	gone := u.reason()
 	if _, program := u.link.(*stdio); program && gone != nil {
 		return false, errFrightened
@@ -56,7 +56,7 @@ func speaksModern(discovered jsontext.Value) bool {
 // fit makes params fit for the era that the server speaks, and says which
 // headers go with them over HTTP. What is no object comes back as it was.
 func (u *Upstream) fit(method string, params jsontext.Value) (jsontext.Value, http.Header) {
-	if !u.modern {
+	if !u.modern.Load() {
 		return withoutModern(params), nil
 	}
 	out := mcp.SetMeta(params, mcp.MetaVersion, mcp.Quote(mcp.Modern))
@@ -94,7 +94,7 @@ func withoutModern(params jsontext.Value) jsontext.Value {
 
 // judge refuses a result of a kind that we do not know.
 func (u *Upstream) judge(method string, result jsontext.Value) error {
-	if !u.modern {
+	if !u.modern.Load() {
 		return nil
 	}
 	kind := parley.Member(result, "resultType")

@@ -212,7 +212,8 @@ func TestWithoutModern(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	u := &Upstream{modern: true}
+	u := &Upstream{}
+	u.modern.Store(true)
 	u.learn([]jsontext.Value{jsontext.Value(`{"name":"t","inputSchema":{"properties":{
 		"plain":{"type":"string","x-mcp-header":"Plain"},"n":{"x-mcp-header":"N"},"b":{"x-mcp-header":"B"},"bad":{"x-mcp-header":"a b"},
 		"o":{"properties":{"deep":{"x-mcp-header":"Deep"}}},"x":{"x-mcp-header":"X"}}}}`)})
@@ -239,7 +240,8 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestUnknownResultType(t *testing.T) {
-	u := &Upstream{modern: true}
+	u := &Upstream{}
+	u.modern.Store(true)
 	for _, c := range []struct {
 		method, result string
 		ok             bool

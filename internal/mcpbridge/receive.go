@@ -134,7 +134,7 @@ func (u *Upstream) contextOf(cause int64, log bool) context.Context {
 	var only *call
 	for _, c := range u.pending {
 		switch {
-		case c.listens != nil, log && u.modern && !c.logs:
+		case c.listens != nil, log && u.modern.Load() && !c.logs:
 		case only != nil:
 			return u.ctx
 		default:
@@ -214,7 +214,7 @@ func (u *Upstream) reply(ctx context.Context, m jsonrpc.Message) []byte {
 	switch {
 	case m.Fault != nil:
 		return jsonrpc.EncodeError(m.ID, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: m.Fault.Error()})
-	case u.modern:
+	case u.modern.Load():
 		return jsonrpc.EncodeError(m.ID, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "in " + mcp.Modern + " a server makes no requests"})
 	case m.Method == "ping":
 		return jsonrpc.EncodeResult(m.ID, jsontext.Value(`{}`))

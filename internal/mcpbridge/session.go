@@ -40,20 +40,20 @@ type session struct {
 // counts with a modern server alone. ctx bounds waiting for it.
 func (s *session) offer(ctx context.Context, declared jsontext.Value) (*Offer, error) {
 	name := ""
-	if s.up.modern {
+	if s.up.modern.Load() {
 		digest := parley.DigestParams(declared)
 		name = string(digest[:])
 	}
 	return s.catalogue.get(ctx, name, s.up.start, func() (*Offer, error) {
 		o, err := readOffer(s.up.ctx, s.up.Info(), &lister{warn: s.log.Warn, ask: func(ctx context.Context, method string, params jsontext.Value) (jsontext.Value, error) {
-			if s.up.modern && declared != nil {
+			if s.up.modern.Load() && declared != nil {
 				params = mcp.SetMeta(params, mcp.MetaClientCapabilities, declared)
 			}
 			ctx, cancel := context.WithTimeoutCause(ctx, listTimeout, errTimeout)
 			defer cancel()
 			return s.up.Call(ctx, method, params, nil)
 		}})
-		if err == nil && s.up.modern {
+		if err == nil && s.up.modern.Load() {
 			s.up.learn(o.Tools)
 		}
 		return o, err
@@ -179,7 +179,7 @@ func (s *session) subscribe(ctx context.Context, who string, params jsontext.Val
 	case subscribed, others && !l.full(who):
 	case l.full(who):
 		return nil, tooManySubscriptions()
-	case s.up.modern:
+	case s.up.modern.Load():
 		if err := s.up.Subscribe(ctx, append(l.of(""), uri)); err != nil {
 			_ = s.up.Subscribe(ctx, l.of("")) // it stands as before
 			return nil, err
@@ -210,8 +210,8 @@ func (s *session) unsubscribe(ctx context.Context, who string, params jsontext.V
 	subscribed, others := l.has(uri, who)
 	l.remove(uri, who)
 	switch {
-	case others || s.up.modern && !subscribed:
-	case s.up.modern:
+	case others || s.up.modern.Load() && !subscribed:
+	case s.up.modern.Load():
 		if err := s.up.Subscribe(ctx, l.of("")); err != nil {
 			return nil, err
 		}
@@ -294,7 +294,7 @@ func (s *session) setLevel(ctx context.Context, who, level string) (jsontext.Val
 // heedLevel does that for a call that tells a level.
 func (s *session) heedLevel(ctx context.Context, who string, params jsontext.Value) {
 	level := readLevel(metaOf(params, mcp.MetaLogLevel))
-	if s.up.modern || level == "" || parley.Member(s.up.Info().Capabilities(), "logging") == nil {
+	if s.up.modern.Load() || level == "" || parley.Member(s.up.Info().Capabilities(), "logging") == nil {
 		return
 	}
 	if _, err := s.setLevel(ctx, who, level); err != nil {

@@ -20,7 +20,7 @@ type Upstream struct {
 	opts   Options
 	link   link
 	info   Info
-	modern bool            // it speaks mcp.Modern
+	modern atomic.Bool     // it speaks mcp.Modern: decided in the handshake
 	ctx    context.Context // ends when the server is gone
 	cancel context.CancelFunc
 	done   chan struct{} // closed when the server is gone
