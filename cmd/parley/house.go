@@ -105,7 +105,9 @@ func (h *house) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h.front = mcpfront.New(h.hall, mcpfront.Options{Version: readVersion().Version, Log: h.plan.log})
+	h.front = mcpfront.New(h.hall, mcpfront.Options{
+		Version: readVersion().Version, Registerer: h.gateway.Registerer, Log: h.plan.log,
+	})
 	h.server = gateway.Server(h.gateway.Handler(h.hall.routes(h.front)...))
 	server, within := h.server, inproc.Listen()
 	h.inside = &http.Client{Transport: &http.Transport{DialContext: within.DialContext, MaxIdleConnsPerHost: 64}}

@@ -48,19 +48,20 @@ func (x *exchange) approvalWait() time.Duration {
 // hold waits for a proposal's outcome, for a time under what clients wait for.
 func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wait time.Duration) (jsontext.Value, error) {
 	fl.proposal = p.ID
-	x.seat.take(p.ID, fl)
+	defer x.seat.await(p.ID, fl)()
 	holding, stop := context.WithTimeout(ctx, wait)
 	defer stop()
-	told := x.tellThatWeWait(holding, fl, p)
-	outcome, err := p.Wait(holding)
-	stop()
-	<-told
+	outcome, err := x.decision(holding, fl, p)
+	if err == nil {
+		x.seat.take(outcome.ID, fl) // what it was fulfilled by; other ends have no followers
+		outcome, err = p.Wait(holding)
+	}
 	switch {
 	case outcome.Decision != "":
 		return x.outcome(fl, p, outcome, err)
 	case ctx.Err() != nil:
-		if x.withdraws(ctx) {
-			x.withdraw(p)
+		if x.withdraws(ctx) && x.seat.awaiting(p.ID) == 1 {
+			x.withdraw(p) // nobody else made the same call
 		}
 		return nil, context.Cause(ctx)
 	case errors.Is(err, context.DeadlineExceeded):
@@ -90,6 +91,16 @@ func (x *exchange) withdraw(p *client.Proposal) {
 // reportEvery is how often a client that asked for progress hears that its call
 // still waits.
 const reportEvery = 5 * time.Second
+
+// decision waits for one, and meanwhile tells the client so.
+func (x *exchange) decision(ctx context.Context, fl *flight, p *client.Proposal) (client.Outcome, error) {
+	telling, hush := context.WithCancel(ctx)
+	told := x.tellThatWeWait(telling, fl, p)
+	outcome, err := p.Decided(ctx)
+	hush()
+	<-told
+	return outcome, err
+}
 
 // tellThatWeWait keeps the response alive, and reports where the client asked
 // for that. What it starts has ended when the channel is closed.
@@ -130,11 +141,14 @@ func waiting(token jsontext.Value, n int, proposal string) jsontext.Value {
 func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err error) (jsontext.Value, error) {
 	switch o.Decision {
 	case client.Fulfilled, client.Amended:
-		fl.fulfilment = o.ID
+		fl.fulfilment, fl.settled = o.ID, isAnswer(err)
 		if err != nil {
 			return nil, err
 		}
 		return x.mark(o.Reply.Result, o.ID, p.ID)
+	}
+	fl.settled = true
+	switch o.Decision {
 	case client.Rejected:
 		text := o.By + " rejected this call (" + cmp.Or(o.Reason, "other") + ")"
 		if o.Message != "" {
@@ -149,11 +163,10 @@ func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err
 
 // collect notes that the client has what became of its proposal, once it has.
 func (x *exchange) collect(fl *flight) {
-	if fl.proposal == "" || fl.waits {
+	if fl.proposal == "" || !fl.settled || fl.waits {
 		return
 	}
-	now := x.seat.of(fl)
-	now.delivered = append(now.delivered, func() {
+	x.delivered = append(x.delivered, func() {
 		ctx, cancel := context.WithTimeout(x.front.ctx, farewell)
 		defer cancel()
 		if err := x.front.house.Collected(ctx, x.place, fl.proposal); err != nil {

@@ -37,6 +37,7 @@ func (x *exchange) callTool(ctx context.Context) (jsontext.Value, error) {
 	}
 	result, err := x.ask(ctx, server, "tools/call", mcp.SetMember(x.msg.Params, "name", mcp.Quote(own)))
 	if refused, ok := errors.AsType[*parley.Error](err); ok {
+		x.refusal = refused
 		return toolRefusal(refused), nil // data for the model, as every failure of a tool
 	}
 	return result, err
@@ -191,12 +192,8 @@ func (x *exchange) ask(ctx context.Context, server, method string, params jsonte
 		return nil, err
 	}
 	defer end()
-	if fl := x.resumes(params); fl != nil {
-		return x.goOn(ctx, fl, params)
-	}
-	if state, _ := parley.MemberString(params, "requestState"); strings.HasPrefix(state, statePrefix) {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the call that this goes on with is not here any more, or the requestState was changed",
-			Data: jsontext.Value(`{"code":"outcome_unknown"}`)}
+	if result, is, err := x.retries(ctx, params); is {
+		return result, err
 	}
 	params = x.annotate(params)
 	if !x.modern() || x.caps == nil {
@@ -204,7 +201,8 @@ func (x *exchange) ask(ctx context.Context, server, method string, params jsonte
 	}
 	// A server may ask back in mid-call, which in this era ends the request but
 	// not the call.
-	return x.fly(ctx, server, method, params)
+	fl := x.newFlight(server, method)
+	return x.fly(ctx, fl, func(ctx context.Context) (jsontext.Value, error) { return x.roundsOf(ctx, fl, params) })
 }
 
 // annotate tells with a call what a session knows of its client (the names are
@@ -279,6 +277,7 @@ func (x *exchange) request(ctx context.Context, fl *flight, params jsontext.Valu
 	}
 	x.seat.take(e.ID, fl)
 	reply, err := x.seat.room.Call(ctx, e)
+	fl.settled = isAnswer(err)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
@@ -286,6 +285,12 @@ func (x *exchange) request(ctx context.Context, fl *flight, params jsontext.Valu
 		return nil, err
 	}
 	return x.mark(reply.Result, e.ID, fl.proposal)
+}
+
+// isAnswer reports whether a call was answered, be it with an error.
+func isAnswer(err error) bool {
+	_, refused := errors.AsType[*client.RPCError](err)
+	return err == nil || refused
 }
 
 // mark names, in a result, the envelopes that it came of. What is no result of

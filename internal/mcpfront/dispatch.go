@@ -1,8 +1,10 @@
 package mcpfront
 
 import (
+	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -47,8 +49,15 @@ func (x *exchange) lookUp() method {
 	return legacyMethods[x.msg.Method]
 }
 
-// run answers the request.
+// run answers the request, and counts it.
 func (x *exchange) run(ctx context.Context) (jsontext.Value, error) {
+	began := time.Now()
+	result, err := x.answer(ctx)
+	x.seat.count.answered(began, cmp.Or(err, x.refusal))
+	return result, err
+}
+
+func (x *exchange) answer(ctx context.Context) (jsontext.Value, error) {
 	if x.seat.gone() { // as after a kick: the next request joins again, if it may
 		return nil, x.seat.why()
 	}

@@ -38,8 +38,8 @@ type exchange struct {
 	pumping  bool // events are being sent
 	finished bool // the answer is there
 	pump     sync.WaitGroup
-	sent     error // what sending ended with
 
+	refusal   error    // of the room, where the answer tells of it as a tool's result
 	delivered []func() // to be done once the client has its answer
 }
 
@@ -66,7 +66,7 @@ func (x *exchange) begin() {
 		x.session.keep(x.out)
 	}
 	claim := x.out.claim()
-	x.pump.Go(func() { x.sent = x.out.follow(x.http, x.w, 0, claim) })
+	x.pump.Go(func() { _ = x.out.follow(x.http, x.w, 0, claim) }) // a client that is gone may resume
 }
 
 // finish sends the answer, as JSON where nothing went before it.
@@ -76,14 +76,14 @@ func (x *exchange) finish(answer []byte, status int) {
 	pumping := x.pumping
 	x.mu.Unlock()
 	if pumping {
-		x.out.finish(answer)
+		x.out.finish(answer, x.taken)
 		x.pump.Wait()
-	} else {
-		x.sent = writeJSON(x.w, status, answer)
+	} else if writeJSON(x.w, status, answer) == nil && x.http.Err() == nil {
+		x.taken()
 	}
-	if x.sent != nil {
-		return
-	}
+}
+
+func (x *exchange) taken() {
 	for _, then := range x.delivered {
 		then()
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
@@ -67,6 +68,10 @@ type Options struct {
 	// becomes an envelope is bounded by the space besides.
 	MaxBody int
 
+	// Registerer is where the figures of a space's clients go. Default: nothing
+	// is counted.
+	Registerer func(space string) prometheus.Registerer
+
 	// Log gets what goes wrong without any call failing by it. Default: dropped.
 	Log *slog.Logger
 }
@@ -97,7 +102,8 @@ type Front struct {
 	closed   bool
 	seats    map[Place]*seat
 	sessions map[string]*session
-	parked   map[string]*flight // calls that wait for a client's answers, by their requestState
+	metrics  map[string]*metrics // by space
+	parked   map[string]*flight  // calls that wait for a client's answers, by their requestState
 }
 
 // New makes a front, which runs until Close.
@@ -110,6 +116,7 @@ func New(h House, o Options) *Front {
 		house: h, opts: o, log: o.Log,
 		seats:    map[Place]*seat{},
 		sessions: map[string]*session{},
+		metrics:  map[string]*metrics{},
 		parked:   map[string]*flight{},
 	}
 	if f.log == nil {
@@ -170,7 +177,7 @@ func (f *Front) endIdle(now time.Time) {
 	var seats []*seat
 	f.mu.Lock()
 	for _, s := range f.sessions {
-		if s.idleSince(now) > f.opts.SessionIdle {
+		if s.idleSince(now) > f.opts.SessionIdle || s.seat.gone() {
 			sessions = append(sessions, s)
 		}
 	}

@@ -18,6 +18,7 @@ type seat struct {
 	// static
 	front *Front
 	place Place
+	count *metrics
 	ready chan struct{} // closed once room or failed is set
 	room  *client.Room
 	err   error
@@ -29,7 +30,8 @@ type seat struct {
 	used      time.Time
 	calls     int
 	listens   int
-	flights   map[string]*flight // by the ids of their request, proposal and fulfilment
+	flights   map[string]*flight // by the ids of their requests and fulfilments
+	awaited   map[string]*wait   // by the ids of proposals
 	listeners map[listener]bool
 	watchers  map[watch]int     // how many clients subscribed to a resource
 	offers    map[string]*Offer // of servers whose lists nobody keeps but we
@@ -38,7 +40,7 @@ type seat struct {
 
 // listener hears what servers say outside of calls. It must not wait.
 type listener interface {
-	hear(server, method string, params jsontext.Value)
+	hear(server, method string, params jsontext.Value, msg []byte)
 }
 
 // watch is a resource that somebody subscribed to.
@@ -46,16 +48,20 @@ type watch struct{ server, uri string }
 
 // seat takes a participant's place, which it joins the room for at first.
 func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
+	count := f.figures(at.Space)
 	f.mu.Lock()
 	s := f.seats[at]
 	if s != nil && s.gone() {
 		s = nil
 	}
+	if s != nil {
+		s.touch() // it stays while it is being used
+	}
 	mine := s == nil && !f.closed
 	if mine {
 		s = &seat{
-			front: f, place: at, ready: make(chan struct{}), used: time.Now(),
-			flights: map[string]*flight{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
+			front: f, place: at, count: count, ready: make(chan struct{}), used: time.Now(),
+			flights: map[string]*flight{}, awaited: map[string]*wait{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
 			arrived: make(chan struct{}),
 		}
 		f.seats[at] = s
@@ -113,6 +119,12 @@ func (s *seat) gone() bool {
 	}
 }
 
+func (s *seat) touch() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.used = time.Now()
+}
+
 func (s *seat) hold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -155,7 +167,7 @@ func (s *seat) unlisten(l listener) {
 	delete(s.listeners, l)
 }
 
-// take lets a flight hear of what concerns the envelope or proposal with an id.
+// take lets a flight hear of what concerns the envelope with an id.
 func (s *seat) take(id string, fl *flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,6 +177,7 @@ func (s *seat) take(id string, fl *flight) {
 
 // land ends that.
 func (s *seat) land(fl *flight) {
+	fl.land()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range fl.ids {
@@ -187,6 +200,57 @@ func (s *seat) flightOf(ids []string) *flight {
 	return nil
 }
 
+// wait are the calls that wait for one proposal.
+type wait struct {
+	last  *flight // which hears of the fulfilment
+	calls int
+}
+
+// await makes a flight one that waits for a proposal, until the function is
+// called.
+func (s *seat) await(proposal string, fl *flight) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w := s.awaited[proposal]
+	if w == nil {
+		w = &wait{}
+		s.awaited[proposal] = w
+	}
+	w.last = fl
+	w.calls++
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if w.calls--; w.calls == 0 {
+			delete(s.awaited, proposal)
+		}
+	}
+}
+
+// awaiting is how many calls wait for a proposal.
+func (s *seat) awaiting(proposal string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.awaited[proposal]; w != nil {
+		return w.calls
+	}
+	return 0
+}
+
+// fulfilled lets whoever waits for a proposal hear of what concerns its
+// fulfilment.
+func (s *seat) fulfilled(e *parley.Envelope) {
+	for _, id := range e.Correlation.IDs {
+		s.mu.Lock()
+		w := s.awaited[id]
+		s.mu.Unlock()
+		if w != nil && len(e.To) == 1 && e.To[0] == w.last.server {
+			s.take(e.ID, w.last)
+			return
+		}
+	}
+}
+
 // arrive sorts what comes in the room, before anybody who waits for an answer
 // hears of it: so nothing that belongs to a call comes behind its result.
 func (s *seat) arrive(e *parley.Envelope) {
@@ -205,29 +269,40 @@ func (s *seat) arrive(e *parley.Envelope) {
 	case isNotification(kind.Method):
 		s.notified(e, kind.Method)
 	default:
-		// Whoever fulfils a proposal names it; from then on the call goes by
-		// the fulfilment's id.
-		if fl := s.flightOf(e.Correlation.IDs); fl != nil && e.From != s.place.Participant && len(e.To) == 1 && e.To[0] == fl.server {
-			s.take(e.ID, fl)
-		}
+		s.fulfilled(e) // from then on the call goes by the fulfilment's id
 	}
 }
 
+// notified passes on what a server tells. Nothing else that participants send
+// reaches a client: it would take a cancellation, for one, for ours.
 func (s *seat) notified(e *parley.Envelope, method string) {
 	params := member(e.Payload, "params")
-	if fl := s.flightOf(e.Correlation.IDs); fl != nil && fl.server == e.From {
-		if x := s.of(fl); method != "notifications/message" || x.wantsLog() {
-			x.say(method, params)
+	switch method {
+	case "notifications/progress", "notifications/message", "notifications/elicitation/complete":
+		if len(e.Correlation.IDs) > 0 || method == "notifications/progress" {
+			s.notifiedOf(e, method, params)
+			return
 		}
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
+		s.forgetOffer(e.From)
+	case updated:
+	default:
 		return
 	}
-	if len(e.Correlation.IDs) > 0 && method == "notifications/progress" {
-		return // the call is over
+	if slices.Contains(s.front.house.Servers(s.place.Space), e.From) {
+		s.broadcast(e.From, method, params)
 	}
-	if change := strings.TrimPrefix(method, "notifications/"); strings.HasSuffix(change, "/list_changed") {
-		s.forgetOffer(e.From)
+}
+
+// notifiedOf passes on what belongs to a call, unless that is over.
+func (s *seat) notifiedOf(e *parley.Envelope, method string, params jsontext.Value) {
+	fl := s.flightOf(e.Correlation.IDs)
+	if fl == nil || fl.server != e.From {
+		return
 	}
-	s.broadcast(e.From, method, params)
+	if x := s.of(fl); method != "notifications/message" || x.wantsLog() {
+		x.say(method, params)
+	}
 }
 
 // broadcast tells every session and stream what a server says.
@@ -238,8 +313,9 @@ func (s *seat) broadcast(server, method string, params jsontext.Value) {
 		list = append(list, l)
 	}
 	s.mu.Unlock()
+	msg := jsonrpc.EncodeRequest(nil, method, params) // which all of them can share
 	for _, l := range list {
-		l.hear(server, method, params)
+		l.hear(server, method, params, msg)
 	}
 }
 

@@ -39,6 +39,8 @@ type session struct {
 var (
 	errCancelled    = errors.New("the client has cancelled the request")
 	errSessionEnded = errors.New("the session has ended")
+	errLanded       = errors.New("the call that this belongs to is over")
+	errNoAnswer     = errors.New("the client did not answer in time")
 )
 
 // newSession opens a session; the client holds its seat until the session ends.
@@ -68,16 +70,21 @@ func (f *Front) newSession(c caller) (*session, error) {
 	f.sessions[s.id] = s
 	s.seat.hold()
 	s.seat.listen(s)
+	s.seat.count.session(1)
 	return s, nil
 }
 
 // session finds a client's session. Somebody else's is as unknown as one that
-// has ended.
+// has ended, be it that its participant was put out of the room.
 func (f *Front) session(id string, at Place, target string) *session {
 	f.mu.Lock()
-	defer f.mu.Unlock()
 	s := f.sessions[id]
+	f.mu.Unlock()
 	if s == nil || s.place != at || s.target != target {
+		return nil
+	}
+	if s.seat.gone() {
+		f.endSession(s)
 		return nil
 	}
 	return s
@@ -96,7 +103,8 @@ func (f *Front) endSession(s *session) {
 // end ends whatever the session still does.
 func (s *session) end() {
 	s.seat.unlisten(s)
-	s.general.finish(nil)
+	s.seat.count.session(-1)
+	s.general.finish(nil, nil)
 	s.cancel(errSessionEnded)
 	s.mu.Lock()
 	var watched []watch
@@ -148,12 +156,29 @@ func (o *outlet) forgotten(now time.Time) bool {
 	return o.over && now.Sub(o.ended) > resumable
 }
 
-// keep lets a request's stream be resumed.
+// maxResumable bounds what is kept of answered requests of one session, in bytes.
+const maxResumable = 4 << 20
+
+// keep lets a request's stream be resumed, in the place of older ones where there
+// is no room.
 func (s *session) keep(o *outlet) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.outlets) < maxCallsEach {
-		s.outlets[o.id] = o
+	s.outlets[o.id] = o
+	for {
+		oldest, bytes := "", 0
+		var since time.Time
+		for name, other := range s.outlets {
+			n, over, ended := other.size()
+			bytes += n
+			if over && (oldest == "" || ended.Before(since)) {
+				oldest, since = name, ended
+			}
+		}
+		if oldest == "" || bytes <= maxResumable && len(s.outlets) <= maxCallsEach {
+			return
+		}
+		delete(s.outlets, oldest)
 	}
 }
 
@@ -209,6 +234,8 @@ const maxAsked = 64
 // ask sends the client a request: with what goes back for x, or where that has
 // ended outside of any request.
 func (s *session) ask(ctx context.Context, x *exchange, method string, params jsontext.Value) (jsontext.Value, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, parkedFor, errNoAnswer)
+	defer cancel()
 	answer := make(chan jsonrpc.Message, 1)
 	s.mu.Lock()
 	if len(s.asked) >= maxAsked {
