@@ -109,7 +109,7 @@ func TestBridgeRelaysBytes(t *testing.T) {
 	}
 	_, err = you.Request(t.Context(), "files", "test/error", nil)
 	rpc, ok := errors.AsType[*client.RPCError](err)
-	if !ok || rpc.Code != -32000 || string(rpc.Data) != `{"n":9007199254740993}` {
+	if !ok || rpc.Code != -32000 || string(rpc.Data) != `{"n":9007199254740993}` || string(parley.Member(rpc.Raw, "extra")) != "1" {
 		t.Errorf("got %v", err)
 	}
 	reply, err = you.Request(t.Context(), "files", "initialize", nil)

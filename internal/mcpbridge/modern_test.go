@@ -258,3 +258,106 @@ func TestUnknownResultType(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadersOfArguments calls a server that insists on them.
+func TestHeadersOfArguments(t *testing.T) {
+	h := newSDKHandler(&mcp.StreamableHTTPOptions{Stateless: true})
+	region := func(header string) *mcp.Tool {
+		return &mcp.Tool{Name: "region", InputSchema: map[string]any{"type": "object", "properties": map[string]any{
+			"region": map[string]any{"type": "string", "x-mcp-header": header},
+		}}}
+	}
+	run := func(_ context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: req.Extra.Header.Get("Mcp-Param-Region") + req.Extra.Header.Get("Mcp-Param-Place")}}}, nil
+	}
+	h.servers[0].AddTool(region("Region"), run)
+	_, at := serveHTTP(t, h)
+	b := bridge(t, anyEra(at), Join{})
+	you := b.dial("you")
+	call := jsontext.Value(`{"name":"region","arguments":{"region":"süd"}}`)
+	r, err := you.Request(t.Context(), "files", "tools/call", call)
+	if got := text(t, r, err); got != headerText("süd") {
+		t.Errorf("got %q", got)
+	}
+	// Nobody has to hear of a change before it counts.
+	h.servers[0].AddTool(region("Place"), run)
+	r, err = you.Request(t.Context(), "files", "tools/call", call)
+	if got := text(t, r, err); got != headerText("süd") {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestListeningBreaks sees that it is taken up again, and that what may have
+// been missed is told.
+func TestListeningBreaks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		notes := make(chan string, 100)
+		listens := make(chan string, 10)
+		answers := make(chan string, 10)
+		u, err := connectMemoryOf(t.Context(), "", &Options{OnNotification: func(_ context.Context, method string, params jsontext.Value) {
+			uri, _ := parley.MemberString(params, "uri")
+			notes <- strings.TrimSpace(method + " " + uri)
+		}}, func(in io.Reader, out io.Writer) {
+			scan := newScanner(in)
+			for scan.Scan() {
+				line := jsontext.Value(strings.Clone(scan.Text()))
+				id := parley.Member(line, "id")
+				switch method, _ := parley.MemberString(line, "method"); method {
+				case "server/discover":
+					fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}}}}`+"\n", id)
+				case "subscriptions/listen":
+					wishes := parley.Member(parley.Member(line, "params"), "notifications")
+					listens <- string(wishes)
+					switch how := <-answers; how {
+					case "ack":
+						fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"%s":%s},"notifications":%s}}`+"\n",
+							mcpwords.MetaSubscriptionID, id, wishes)
+					case "ack and end":
+						fmt.Fprintf(out, `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"%s":%s},"notifications":%s}}`+"\n",
+							mcpwords.MetaSubscriptionID, id, wishes)
+						fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"result":{}}`+"\n", id)
+					default:
+						fmt.Fprintf(out, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":%q}}`+"\n", id, how)
+					}
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer u.Close()
+		const lists, both = `{"toolsListChanged":true}`, `{"toolsListChanged":true,"resourceSubscriptions":["test://a"]}`
+		answers <- "ack and end" // ends at once; the next one stands
+		answers <- "ack"
+		for range 2 {
+			if got := <-listens; got != lists {
+				t.Errorf("it listens for %s", got)
+			}
+		}
+		if got := <-notes; got != "notifications/tools/list_changed" {
+			t.Errorf("heard %s", got)
+		}
+		answers <- "ack"
+		if err := u.Subscribe(t.Context(), []string{"test://a"}); err != nil || <-listens != both {
+			t.Errorf("got %v", err)
+		}
+		answers <- "no"
+		if err := u.Subscribe(t.Context(), []string{"test://b"}); err == nil || !strings.Contains(err.Error(), "no") {
+			t.Errorf("got %v", err)
+		}
+		<-listens
+		synctest.Wait()
+		if len(listens) > 0 {
+			t.Error("it asks for what was refused")
+		}
+		answers <- "ack and end"
+		answers <- "ack"
+		if err := u.Subscribe(t.Context(), []string{"test://a"}); err != nil {
+			t.Errorf("got %v", err)
+		}
+		got := []string{<-notes, <-notes}
+		if got[0] != "notifications/tools/list_changed" || got[1] != resourceUpdated+" test://a" {
+			t.Errorf("heard %q", got)
+		}
+	})
+}
