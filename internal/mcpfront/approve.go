@@ -94,6 +94,8 @@ const reportEvery = 5 * time.Second
 
 // decision waits for one, and meanwhile tells the client so.
 func (x *exchange) decision(ctx context.Context, fl *flight, p *client.Proposal) (client.Outcome, error) {
+	x.seat.count.hold(1)
+	defer x.seat.count.hold(-1)
 	telling, hush := context.WithCancel(ctx)
 	told := x.tellThatWeWait(telling, fl, p)
 	outcome, err := p.Decided(ctx)

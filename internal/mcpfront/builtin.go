@@ -205,26 +205,34 @@ func (x *exchange) await(ctx context.Context, raw jsontext.Value) (jsontext.Valu
 	if a.Seconds != nil && *a.Seconds >= 0 {
 		wait = min(maxAwait, time.Duration(min(*a.Seconds, maxAwait.Seconds())*float64(time.Second)))
 	}
+	if result, is, err := x.retries(ctx, x.msg.Params); is {
+		return result, err
+	}
 	p, err := x.ours(ctx, a.Proposal)
 	if err != nil {
 		return asResult(nil, err)
 	}
-	kind := parley.SplitKind(p.Envelope.Kind)
-	fl := &flight{x: x, method: kind.Method}
+	fl := x.newFlight("", parley.SplitKind(p.Envelope.Kind).Method)
 	if len(p.Envelope.To) == 1 {
 		fl.server = p.Envelope.To[0]
 	}
+	if x.modern() && x.caps != nil { // its server may ask back
+		return x.fly(ctx, fl, func(ctx context.Context) (jsontext.Value, error) { return x.awaited(ctx, fl, p, wait) })
+	}
 	defer x.seat.land(fl)
+	result, err := x.awaited(ctx, fl, p, wait)
+	x.collect(fl)
+	return result, err
+}
+
+// awaited is what became of a proposal, as the result of a tool.
+func (x *exchange) awaited(ctx context.Context, fl *flight, p *client.Proposal, wait time.Duration) (jsontext.Value, error) {
 	result, err := x.hold(ctx, fl, p, wait)
-	if err != nil && ctx.Err() == nil {
-		x.collect(fl)
+	switch {
+	case err != nil && ctx.Err() == nil:
 		e := rpcError(err)
 		return toolResult(e.Message, e.JSON(), true), nil
-	}
-	if err == nil {
-		x.collect(fl)
-	}
-	if err == nil && kind.Method != "tools/call" && !fl.waits {
+	case err == nil && fl.method != "tools/call" && !fl.waits:
 		return x.mark(toolResult(string(result), jsontext.Value(`{"result":`+string(result)+`}`), false), fl.fulfilment, p.ID)
 	}
 	return result, err

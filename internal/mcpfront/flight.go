@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,14 +22,18 @@ import (
 // stateless era it may outlive the request that began it.
 type flight struct {
 	x          *exchange // whom to tell what belongs to it; guarded by the seat's mu once it flies
+	asked      string    // what the client asked for: a further round has to ask for the same
 	server     string
 	method     string
 	fulfilment string // the id of what fulfilled its proposal
 	proposal   string // the id of the proposal
 	waits      bool   // it is answered with what it waits for
+	settled    bool   // what became of it is known
 	strict     bool   // the client may hold results against the tool's schema
 
-	ids []string // that it is known by; guarded by the seat's mu
+	over context.Context // ends when it has landed
+	land context.CancelFunc
+	ids  []string // that it is known by; guarded by the seat's mu
 
 	// Of one that flies alone.
 	asks   chan *question
@@ -37,6 +42,7 @@ type flight struct {
 	result jsontext.Value
 	err    error
 	open   map[string]*question // that wait for the client, by their key
+	keys   int                  // counts them
 	until  time.Time            // for how long it waits for the client
 }
 
@@ -52,12 +58,26 @@ type answer struct {
 	err    error
 }
 
+func (x *exchange) newFlight(server, method string) *flight {
+	fl := &flight{x: x, asked: x.wants(), server: server, method: method, strict: x.target != ""}
+	fl.over, fl.land = context.WithCancel(context.Background())
+	return fl
+}
+
+// wants is what a request asks for, without how.
+func (x *exchange) wants() string {
+	name, _ := mcp.NameOf(x.msg.Method, x.msg.Params)
+	return x.msg.Method + "\n" + name
+}
+
 // rounds makes a call, and what rounds a server asks for where the client is of
 // the era that answers requests.
 func (x *exchange) rounds(ctx context.Context, server, method string, params jsontext.Value) (jsontext.Value, error) {
-	fl := &flight{x: x, server: server, method: method, strict: x.target != ""}
+	fl := x.newFlight(server, method)
 	defer x.seat.land(fl)
-	return x.roundsOf(ctx, fl, params)
+	result, err := x.roundsOf(ctx, fl, params)
+	x.collect(fl)
+	return result, err
 }
 
 func (x *exchange) roundsOf(ctx context.Context, fl *flight, params jsontext.Value) (jsontext.Value, error) {
@@ -65,9 +85,9 @@ func (x *exchange) roundsOf(ctx context.Context, fl *flight, params jsontext.Val
 	for range maxRounds {
 		result, err := x.once(ctx, fl, params)
 		if err != nil || !asksForInput(result) {
-			x.collect(fl)
 			return result, err
 		}
+		fl.settled = false
 		if x.modern() {
 			return result, nil
 		}
@@ -97,6 +117,9 @@ func (x *exchange) askAll(ctx context.Context, requests jsontext.Value) (jsontex
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server's inputRequests cannot be read"}
 		}
 		method, _ := parley.MemberString(f.Value, "method")
+		if !x.declares(method) {
+			return nil, undeclared(method)
+		}
 		result, err := x.session.ask(ctx, x, method, member(f.Value, "params"))
 		if err != nil {
 			return nil, err
@@ -107,6 +130,16 @@ func (x *exchange) askAll(ctx context.Context, requests jsontext.Value) (jsontex
 		b = append(append(append(b, mcp.Quote(f.Name)...), ':'), result...)
 	}
 	return append(b, '}'), nil
+}
+
+// declares reports whether the client said that it can be asked for something.
+func (c *caller) declares(method string) bool {
+	name := map[string]string{"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}[method]
+	return name != "" && member(c.caps, name).Kind() == '{'
+}
+
+func undeclared(method string) error {
+	return &jsonrpc.Error{Code: codeRefused, Message: "the client did not declare that it can be asked for " + clip(method)}
 }
 
 // of is the exchange that a flight belongs to at present.
@@ -136,18 +169,19 @@ func (s *seat) answer(ctx context.Context, req *client.Request) (any, error) {
 }
 
 func (s *seat) asked(ctx context.Context, fl *flight, req *client.Request) (jsontext.Value, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(fl.over, func() { cancel(errLanded) })()
 	x := s.of(fl)
+	if !x.declares(req.Kind.Method) {
+		return nil, undeclared(req.Kind.Method)
+	}
 	if x.session != nil {
 		return x.session.ask(ctx, x, req.Kind.Method, req.Params)
-	}
-	if fl.asks == nil {
-		return nil, parley.Errorf(parley.InvalidArgument, "the client declared nothing that a server could ask for")
 	}
 	q := &question{method: req.Kind.Method, params: req.Params, answer: make(chan answer, 1)}
 	select {
 	case fl.asks <- q:
-	case <-fl.done:
-		return nil, errSessionEnded
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -160,11 +194,8 @@ func (s *seat) asked(ctx context.Context, fl *flight, req *client.Request) (json
 }
 
 // fly makes a call that may outlive its request: on a goroutine of its own.
-func (x *exchange) fly(ctx context.Context, server, method string, params jsontext.Value) (jsontext.Value, error) {
-	fl := &flight{
-		x: x, server: server, method: method, strict: x.target != "",
-		asks: make(chan *question), done: make(chan struct{}), open: map[string]*question{},
-	}
+func (x *exchange) fly(ctx context.Context, fl *flight, call func(context.Context) (jsontext.Value, error)) (jsontext.Value, error) {
+	fl.asks, fl.done, fl.open = make(chan *question), make(chan struct{}), map[string]*question{}
 	flying, cancel := context.WithCancelCause(x.front.ctx)
 	fl.cancel = cancel
 	x.seat.hold()
@@ -172,9 +203,11 @@ func (x *exchange) fly(ctx context.Context, server, method string, params jsonte
 		defer x.seat.release()
 		defer close(fl.done)
 		defer x.seat.land(fl)
-		fl.result, fl.err = x.roundsOf(flying, fl, params)
+		fl.result, fl.err = call(flying)
 		cancel(nil)
 	}) {
+		cancel(nil)
+		fl.land()
 		x.seat.release()
 		return nil, errSessionEnded
 	}
@@ -192,10 +225,13 @@ func (x *exchange) attend(ctx context.Context, fl *flight) (jsontext.Value, erro
 	for {
 		select {
 		case <-fl.done:
+			x.collect(fl)
 			return fl.result, fl.err
 		case q := <-fl.asks:
-			fl.open["q"+strconv.Itoa(len(fl.open)+1)] = q
-			soon = time.After(gather)
+			if len(fl.open) == 0 {
+				soon = time.After(gather)
+			}
+			fl.ask(q)
 		case <-soon:
 			return x.park(fl)
 		case <-ctx.Done():
@@ -206,18 +242,37 @@ func (x *exchange) attend(ctx context.Context, fl *flight) (jsontext.Value, erro
 	}
 }
 
+// ask adds a question to those that wait for the client.
+func (fl *flight) ask(q *question) {
+	if len(fl.open) == maxAsked {
+		q.answer <- answer{err: parley.Errorf(parley.LimitReached, "the client has %d requests to answer", maxAsked)}
+		return
+	}
+	fl.keys++
+	fl.open["q"+strconv.Itoa(fl.keys)] = q
+}
+
 // parkedFor is how long a call waits for its client to come back with answers.
 const parkedFor = 5 * time.Minute
 
-// maxParked bounds the calls that wait for their clients.
-const maxParked = 1_024
+// Bounds of the calls that wait for their clients.
+const (
+	maxParked     = 1_024
+	maxParkedEach = 128 // of one participant
+)
 
 // park asks the client, and keeps the flight until it comes back.
 func (x *exchange) park(fl *flight) (jsontext.Value, error) {
 	f := x.front
 	state := statePrefix + rand.Text()
 	f.mu.Lock()
-	full := len(f.parked) >= maxParked
+	each := 0
+	for _, other := range f.parked {
+		if other.x.place == x.place {
+			each++
+		}
+	}
+	full := len(f.parked) >= maxParked || each >= maxParkedEach
 	if !full {
 		f.parked[state] = fl
 		fl.until = time.Now().Add(parkedFor)
@@ -225,7 +280,8 @@ func (x *exchange) park(fl *flight) (jsontext.Value, error) {
 	f.mu.Unlock()
 	if full {
 		fl.cancel(errSessionEnded)
-		return nil, parley.Errorf(parley.LimitReached, "%d calls wait for their clients' answers already", maxParked)
+		<-fl.done
+		return nil, parley.Errorf(parley.LimitReached, "calls that wait for their client's answers: the limit is %d for one participant and %d for all", maxParkedEach, maxParked)
 	}
 	b := jsontext.Value(`{"resultType":"input_required","inputRequests":{`)
 	for i, key := range slices.Sorted(maps.Keys(fl.open)) {
@@ -254,11 +310,26 @@ func (x *exchange) resumes(params jsontext.Value) *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	fl := f.parked[state]
-	if fl == nil || fl.x.place != x.place || fl.x.target != x.target {
+	if fl == nil || fl.x.place != x.place || fl.x.target != x.target || fl.asked != x.wants() {
 		return nil
 	}
 	delete(f.parked, state)
 	return fl
+}
+
+// retries goes on with a call of ours that waits for the client, where is says
+// that the request means to.
+func (x *exchange) retries(ctx context.Context, params jsontext.Value) (result jsontext.Value, is bool, err error) {
+	if state, _ := parley.MemberString(params, "requestState"); !strings.HasPrefix(state, statePrefix) {
+		return nil, false, nil
+	}
+	fl := x.resumes(params)
+	if fl == nil {
+		return nil, true, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "the call that this goes on with is not here any more, or the requestState was changed",
+			Data: jsontext.Value(`{"code":"outcome_unknown"}`)}
+	}
+	result, err = x.goOn(ctx, fl, params)
+	return result, true, err
 }
 
 // goOn hands a client's answers to the server, and waits on.

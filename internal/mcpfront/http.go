@@ -253,7 +253,7 @@ func (x *exchange) abandon() {
 	pumping := x.pumping
 	x.mu.Unlock()
 	if pumping {
-		x.out.finish(nil)
+		x.out.finish(nil, nil)
 		x.pump.Wait()
 		return
 	}

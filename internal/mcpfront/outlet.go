@@ -25,6 +25,7 @@ type outlet struct {
 	follows int           // counts who follows: the newest alone gets events
 	changed chan struct{} // closed, and made anew, with every change
 	ended   time.Time     // when it was over
+	taken   func()        // to be done once the last message was written; nil afterwards
 }
 
 type event struct {
@@ -36,7 +37,7 @@ type event struct {
 // What one outlet keeps.
 const (
 	maxEvents     = 1_024
-	maxEventBytes = 8 << 20
+	maxEventBytes = 2 << 20
 )
 
 func newOutlet(id string) *outlet { return &outlet{id: id, changed: make(chan struct{})} }
@@ -53,8 +54,9 @@ func (o *outlet) put(msg []byte, keep bool) {
 	o.change()
 }
 
-// finish adds the last message, nil for none.
-func (o *outlet) finish(msg []byte) {
+// finish adds the last message, nil for none. Whoever writes it, be it to a
+// response that resumes, calls taken, which may be nil.
+func (o *outlet) finish(msg []byte, taken func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.over {
@@ -63,7 +65,7 @@ func (o *outlet) finish(msg []byte) {
 	if msg != nil {
 		o.add(msg, true)
 	}
-	o.over, o.ended = true, time.Now()
+	o.over, o.ended, o.taken = true, time.Now(), taken
 	o.change()
 }
 
@@ -138,12 +140,17 @@ func (o *outlet) follow(ctx context.Context, w http.ResponseWriter, n, claim int
 			b = o.encode(b, e)
 			n = e.n
 		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		if len(b) > 0 || len(list) > 0 {
 			if err := o.write(rc, w, b); err != nil {
 				return err
 			}
 			b = b[:0]
-			o.wrote(n)
+			if taken := o.wrote(n); taken != nil {
+				taken()
+			}
 			idle.Reset(keepAlive)
 		}
 		if over || !mine {
@@ -159,10 +166,23 @@ func (o *outlet) follow(ctx context.Context, w http.ResponseWriter, n, claim int
 	}
 }
 
-func (o *outlet) wrote(n int) {
+// wrote notes how far a response has got, and returns what is to be done at the
+// end.
+func (o *outlet) wrote(n int) (taken func()) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.sent = max(o.sent, n)
+	if o.over && o.sent == o.last {
+		taken, o.taken = o.taken, nil
+	}
+	return taken
+}
+
+// size is how much is kept, and whether and when it was over.
+func (o *outlet) size() (bytes int, over bool, ended time.Time) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.bytes, o.over, o.ended
 }
 
 // sentUpTo is where a stream goes on for a client that does not say.

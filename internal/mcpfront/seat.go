@@ -2,7 +2,7 @@ package mcpfront
 
 import (
 	"context"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
@@ -10,6 +10,7 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
 // seat is a participant's place in a room, shared by all of its MCP clients. It
@@ -242,10 +243,13 @@ func (s *seat) awaiting(proposal string) int {
 func (s *seat) fulfilled(e *parley.Envelope) {
 	for _, id := range e.Correlation.IDs {
 		s.mu.Lock()
-		w := s.awaited[id]
+		var fl *flight
+		if w := s.awaited[id]; w != nil {
+			fl = w.last
+		}
 		s.mu.Unlock()
-		if w != nil && len(e.To) == 1 && e.To[0] == w.last.server {
-			s.take(e.ID, w.last)
+		if fl != nil && len(e.To) == 1 && e.To[0] == fl.server {
+			s.take(e.ID, fl)
 			return
 		}
 	}

@@ -3,6 +3,9 @@ package mcpfront
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,10 +29,12 @@ func (x *exchange) subscribe(ctx context.Context) (jsontext.Value, error) {
 	}
 	s := x.session
 	s.mu.Lock()
-	twice := s.watched[w]
-	s.watched[w] = true
+	twice, ended := s.watched[w], s.ctx.Err() != nil
+	if !ended {
+		s.watched[w] = true
+	}
 	s.mu.Unlock()
-	if twice {
+	if twice || ended {
 		x.seat.unwatch([]watch{w})
 	}
 	return jsontext.Value(`{}`), nil
@@ -119,7 +124,7 @@ func (s *seat) unwatch(list []watch) {
 }
 
 // hear tells a session what a server says outside of its calls.
-func (s *session) hear(server, method string, params jsontext.Value) {
+func (s *session) hear(server, method string, params jsontext.Value, msg []byte) {
 	if s.target != "" && server != "" && s.target != server {
 		return
 	}
@@ -131,9 +136,11 @@ func (s *session) hear(server, method string, params jsontext.Value) {
 		if !wanted {
 			return
 		}
-		params = s.exposed(server, uri, params)
+		if s.target == "" {
+			msg = jsonrpc.EncodeRequest(nil, method, s.exposed(server, uri, params))
+		}
 	}
-	s.general.put(jsonrpc.EncodeRequest(nil, method, params), false)
+	s.general.put(msg, false)
 }
 
 // exposed are the params of a notification with the URI that the client knows.
@@ -146,7 +153,9 @@ func (c *caller) exposed(server, uri string, params jsontext.Value) jsontext.Val
 
 // subscription is one subscriptions/listen (2026-07-28).
 type subscription struct {
-	x       *exchange
+	x *exchange
+
+	mu      sync.Mutex      // held while something is sent
 	kinds   map[string]bool // of notifications
 	watched map[watch]bool
 }
@@ -183,8 +192,10 @@ func (x *exchange) serveSubscriptions(ctx context.Context) (jsontext.Value, erro
 		}
 		x.seat.unwatch(list)
 	}()
-	sub.send("notifications/subscriptions/acknowledged", granted)
+	sub.mu.Lock() // nothing is missed, and nothing comes before the acknowledgement
 	x.seat.listen(sub)
+	sub.send("notifications/subscriptions/acknowledged", granted)
+	sub.mu.Unlock()
 	defer x.seat.unlisten(sub)
 	select {
 	case <-ctx.Done():
@@ -202,9 +213,9 @@ func (s *subscription) read(ctx context.Context, asked jsontext.Value) (jsontext
 		return nil, invalidParams("params.notifications is not an object")
 	}
 	granted := jsontext.Value(`{}`)
-	for name, method := range listChanges {
+	for _, name := range slices.Sorted(maps.Keys(listChanges)) {
 		if member(asked, name).Kind() == 't' {
-			s.kinds[method] = true
+			s.kinds[listChanges[name]] = true
 			granted = mcp.SetMember(granted, name, jsontext.Value("true"))
 		}
 	}
@@ -242,7 +253,9 @@ func (s *subscription) send(method string, params jsontext.Value) {
 }
 
 // hear passes on what was asked for.
-func (s *subscription) hear(server, method string, params jsontext.Value) {
+func (s *subscription) hear(server, method string, params jsontext.Value, _ []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.x.target != "" && server != "" && s.x.target != server {
 		return
 	}
