@@ -18,6 +18,11 @@ type joinFlags struct {
 	dir     string
 	env     []string
 	headers []string
+
+	era      string
+	sessions string
+	roots    bool
+	serves   []string
 }
 
 func newJoin(t *terminal) *cobra.Command {
@@ -37,7 +42,11 @@ again; Ctrl-C ends it.`,
 			if err != nil {
 				return err
 			}
-			return runJoin(cmd.Context(), t, &to, args[0], server)
+			serves, err := flags.servants()
+			if err != nil {
+				return err
+			}
+			return runJoin(cmd.Context(), t, &to, args[0], server, serves)
 		},
 	}
 	to.addFlags(cmd.Flags())
@@ -46,6 +55,10 @@ again; Ctrl-C ends it.`,
 	f.StringArrayVar(&flags.headers, "header", nil, "an HTTP header for it, as `\"NAME: VALUE\"`; may be repeated")
 	f.StringVar(&flags.dir, "dir", "", "the `FOLDER` in which the command runs")
 	f.StringArrayVar(&flags.env, "env", nil, "a variable for the command, as `NAME=VALUE`, or NAME of one that is set here; may be repeated")
+	f.StringVar(&flags.era, "era", "auto", "the versions of MCP to speak: legacy, modern, or auto: what it says")
+	f.StringVar(&flags.sessions, "sessions", "auto", "who shares a session: auto, shared or peer")
+	f.BoolVar(&flags.roots, "roots", false, "let callers declare their roots to it")
+	f.StringArrayVar(&flags.serves, "serves", nil, "who answers what it asks for where a caller cannot, as `sampling=WHO` or elicitation=WHO; may be repeated")
 	return cmd
 }
 
@@ -63,7 +76,19 @@ func checkJoin(cmd *cobra.Command, args []string, flags joinFlags) error {
 }
 
 func (f *joinFlags) server(command []string) (mcpbridge.Server, error) {
-	s := mcpbridge.Server{URL: f.url, Dir: f.dir}
+	s := mcpbridge.Server{URL: f.url, Dir: f.dir, Sessions: mcpbridge.Sessions(f.sessions), Roots: f.roots}
+	switch s.Era = mcpbridge.Era(f.era); s.Era {
+	case "auto":
+		s.Era = ""
+	case mcpbridge.Legacy, mcpbridge.Modern:
+	default:
+		return s, usagef("--era is %q", f.era).hint("it is auto, legacy or modern")
+	}
+	switch s.Sessions {
+	case mcpbridge.SessionsAuto, mcpbridge.SessionsShared, mcpbridge.SessionsPeer:
+	default:
+		return s, usagef("--sessions is %q", f.sessions).hint("it is auto, shared or peer")
+	}
 	if len(command) > 0 {
 		s.Command, s.Args = command[0], command[1:]
 	}
@@ -82,6 +107,19 @@ func (f *joinFlags) server(command []string) (mcpbridge.Server, error) {
 		s.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
 	return s, s.Check()
+}
+
+// servants reads who answers for callers that cannot.
+func (f *joinFlags) servants() (map[string][]string, error) {
+	serves := map[string][]string{}
+	for _, one := range f.serves {
+		what, who, ok := strings.Cut(one, "=")
+		if !ok || who == "" || what != "sampling" && what != "elicitation" {
+			return nil, usagef("--serves is %q", one).hint("write --serves sampling=WHO or --serves elicitation=WHO")
+		}
+		serves[what] = append(serves[what], who)
+	}
+	return serves, nil
 }
 
 // variables reads NAME=VALUE, and NAME as one of our own.
@@ -103,7 +141,7 @@ func variables(list []string) (map[string]string, error) {
 }
 
 // runJoin keeps the server in the space until Ctrl-C.
-func runJoin(ctx context.Context, t *terminal, to *target, name string, server mcpbridge.Server) error {
+func runJoin(ctx context.Context, t *terminal, to *target, name string, server mcpbridge.Server, serves map[string][]string) error {
 	a, err := to.open(ctx, t)
 	if err != nil {
 		return stopped(ctx, err)
@@ -114,7 +152,7 @@ func runJoin(ctx context.Context, t *terminal, to *target, name string, server m
 	connect.OnStderr = func(line string) { t.say("%s", t.errPalette().dim(name+": "+clean(line))) }
 	who := announcer{t: t}
 	err = mcpbridge.NewBridge(server, mcpbridge.Join{
-		URL: a.url, Token: a.token, Space: a.space, Connect: connect,
+		URL: a.url, Token: a.token, Space: a.space, Connect: connect, Serves: serves,
 		OnJoin: func(participant string) {
 			if participant != name {
 				stop(parley.Errorf(parley.IdentityMismatch, "the token is that of %q", participant).
