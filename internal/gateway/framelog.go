@@ -184,6 +184,18 @@ func (s span) cut(bytes int) (part, rest span) {
 	return part, span{start: end, buf: s.buf[end-s.start:], frames: s.frames[n:]}
 }
 
+// until is the part of a span up to and including seq.
+func (s span) until(seq uint64) span {
+	n := sort.Search(len(s.frames), func(i int) bool { return s.frames[i].header.Seq > seq })
+	if n == len(s.frames) {
+		return s
+	}
+	if n == 0 {
+		return span{}
+	}
+	return span{start: s.start, buf: s.buf[:s.frames[n-1].end-s.start], frames: s.frames[:n]}
+}
+
 // all reports whether the filter lets every frame through.
 func (s span) all(f *space.Filter) bool {
 	return !slices.ContainsFunc(s.frames, func(one frame) bool { return !f.Match(&one.header) })

@@ -447,3 +447,14 @@ func BenchmarkPublish(b *testing.B) {
 		})
 	}
 }
+
+func TestSpanUntil(t *testing.T) {
+	s := span{start: 10, buf: []byte("aabbbc"), frames: []frame{
+		{end: 12, header: space.Header{Seq: 4}}, {end: 15, header: space.Header{Seq: 5}}, {end: 16, header: space.Header{Seq: 6}},
+	}}
+	for seq, want := range map[uint64]string{3: "", 4: "aa", 5: "aabbb", 6: "aabbbc", 9: "aabbbc"} {
+		if got := s.until(seq); string(got.buf) != want {
+			t.Errorf("until %d: %q with %d frames, want %q", seq, got.buf, len(got.frames), want)
+		}
+	}
+}

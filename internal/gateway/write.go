@@ -72,11 +72,25 @@ func (c *conn) writeSome() progress {
 	case behind:
 		return moreIf(c.catchUp(stop))
 	case ready:
+		if span = c.within(span); len(span.frames) == 0 {
+			return more
+		}
 		ok := c.putSpan(span)
 		c.live = c.live || c.cur.near // although it may never park while traffic is heavy
 		return moreIf(ok)
 	}
 	return more
+}
+
+// within is the part of a span that may still be sent: the end of the connection
+// may have been decided after it was known up to where to take.
+func (c *conn) within(s span) span {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing == nil || !c.closing.drain {
+		return s
+	}
+	return s.until(c.closing.upTo)
 }
 
 func moreIf(ok bool) progress {
