@@ -3,6 +3,7 @@ package mcpstdio
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -77,7 +78,7 @@ func (r *relay) attempt(c *call) error {
 	default:
 		var err error
 		if s, err = r.current(c.ctx); err != nil {
-			return err
+			return unsent(err)
 		}
 		h = s.headers()
 	}
@@ -91,6 +92,15 @@ func (r *relay) attempt(c *call) error {
 		return errSessionLost
 	}
 	return r.follow(c, s, resp)
+}
+
+// unsent is why a request was not made. That a handshake broke says nothing about
+// the request.
+func unsent(err error) error {
+	if errors.Is(err, errBroke) {
+		return fmt.Errorf("%w: %v", errUnreached, err)
+	}
+	return err
 }
 
 // follow reads a call's answer, and resumes a stream that broke off where the
