@@ -54,24 +54,34 @@ func TestMeasure(t *testing.T) {
 // but itself.
 func TestReport(t *testing.T) {
 	r := report{Machine: "here", Missing: map[string]string{ways[4].name: "gone\n|away"}, Cells: []cell{
-		{directly, 1, 1, figures{1000, 100, 200, 10}, ""},
-		{directly, 1, 2, figures{500, 300, 400, 10}, ""},
-		{directly, 1, 3, figures{500, 100, 400, 10}, ""},
-		{ways[1].name, 1, 1, figures{800, 150, 300, 10}, ""},
-		{ways[1].name, 1, 2, figures{450, 330, 500, 10}, ""},
+		{directly, 1, 1, figures{1000, 100, 200, 10, 50}, ""},
+		{directly, 1, 2, figures{500, 300, 400, 10, 70}, ""},
+		{directly, 1, 3, figures{500, 100, 400, 10, 60}, ""},
+		{ways[1].name, 1, 1, figures{800, 150, 300, 10, 80}, ""},
+		{ways[1].name, 1, 2, figures{450, 330, 500, 10, 90}, ""},
 		{ways[1].name, 1, 3, figures{}, "reset\nby peer"},
 		{ways[2].name, 1, 1, figures{}, "refused"},
 	}}
 	var page bytes.Buffer
 	r.markdown(&page)
 	for _, want := range []string{
-		"| direct, HTTP | 100 µs | 0 µs | 1.00 | 400 µs | 500 | 1.00 |  |",
-		"| Parley, server over stdio | 240 µs | 40 µs | 1.30 | 400 µs | 625 | 0.85 | failed rounds: 1 (reset by peer) |",
-		"| Parley, server over HTTP |  |  |  |  |  |  | failed rounds: 1 (refused) |",
+		"| direct, HTTP | 100 µs | 0 µs | 1.00 | 400 µs | 500 | 1.00 | 60 µs |  |",
+		"| Parley, server over stdio | 240 µs | 40 µs | 1.30 | 400 µs | 625 | 0.85 | 85 µs | failed rounds: 1 (reset by peer) |",
+		"| Parley, server over HTTP |  |  |  |  |  |  |  | failed rounds: 1 (refused) |",
 		"| mcp-proxy, server over stdio | not measured: gone /away |",
 	} {
 		if !strings.Contains(page.String(), want) {
 			t.Errorf("no %q in\n%s", want, page.String())
 		}
+	}
+}
+
+func TestReadStat(t *testing.T) {
+	const line = "42 (odd) name (x) S 7 42 42 0 -1 4194560 1 2 3 4 150 30 9 9 20 0 1 0 100"
+	if parent, took := readStat(line); parent != 7 || took != 1800*time.Millisecond {
+		t.Errorf("%d, %v", parent, took)
+	}
+	if parent, took := readStat("42 (ended) Z"); parent != 0 || took != 0 {
+		t.Errorf("%d, %v", parent, took)
 	}
 }

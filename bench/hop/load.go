@@ -14,6 +14,7 @@ type figures struct {
 	P50       float64 `json:"p50_us"`
 	P99       float64 `json:"p99_us"`
 	Calls     int     `json:"calls"`
+	CPU       float64 `json:"cpu_us_per_call"` // of the way's processes
 }
 
 // calls makes calls on a session for a while, so many at once as there are

@@ -30,6 +30,7 @@ func run(ctx context.Context, args []string) error {
 	var b bench
 	flags.IntVar(&b.rounds, "rounds", 5, "how many `rounds`")
 	flags.DurationVar(&b.length, "length", 1500*time.Millisecond, "how `long` each measurement takes")
+	flags.StringVar(&b.only, "only", "", "measure only `ways` that have this in their name, beside the direct one")
 	flags.IntVar(&b.idle, "idle", 100, "how many idle `sessions` the memory is measured with")
 	flags.StringVar(&b.cache, "cache", ".cache/compare", "the `folder` with what bench/fetch fetched")
 	flags.StringVar(&b.parley, "parley", ".cache/compare/parley", "the `program` to measure")
@@ -52,6 +53,7 @@ func run(ctx context.Context, args []string) error {
 type bench struct {
 	rounds, idle                     int
 	length                           time.Duration
+	only                             string
 	cache, parley, loopback, results string
 
 	self, modules, scratch string

@@ -42,9 +42,10 @@ func (r *report) write(folder string) error {
 }
 
 func (r *report) markdown(w io.Writer) {
-	fmt.Fprintf(w, "# One hop\n\n%s. Calls of a trivial tool; medians over rounds, ratios and differences to the direct way within a round.\n", r.Machine)
+	fmt.Fprintf(w, "# One hop\n\n%s. Calls of a trivial tool; medians over rounds, ratios and differences to the direct way within a round.\n"+
+		"CPU time is that of the processes that stand between, and of the server that they started.\n", r.Machine)
 	for _, n := range work {
-		fmt.Fprintf(w, "\n## %s\n\n| way | p50 | added | ratio | p99 | calls/s | ratio | |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n", title(n))
+		fmt.Fprintf(w, "\n## %s\n\n| way | p50 | added | ratio | p99 | calls/s | ratio | CPU per call | |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n", title(n))
 		for _, way := range ways {
 			fmt.Fprintf(w, "| %s | %s |\n", way.name, strings.Join(r.row(way.name, n), " | "))
 		}
@@ -67,11 +68,11 @@ func title(n int) string {
 
 func (r *report) row(way string, n int) []string {
 	if reason, missing := r.Missing[way]; missing {
-		return []string{"not measured: " + line(reason), "", "", "", "", "", ""}
+		return []string{"not measured: " + line(reason), "", "", "", "", "", "", ""}
 	}
 	added := r.beside(way, n, func(mine, direct figures) float64 { return mine.P50 - direct.P50 })
 	if len(added) == 0 {
-		return []string{"", "", "", "", "", "", r.trouble(way, n)}
+		return []string{"", "", "", "", "", "", "", r.trouble(way, n)}
 	}
 	return []string{
 		micros(median(r.beside(way, n, func(mine, _ figures) float64 { return mine.P50 }))),
@@ -80,6 +81,7 @@ func (r *report) row(way string, n int) []string {
 		micros(median(r.beside(way, n, func(mine, _ figures) float64 { return mine.P99 }))),
 		whole(median(r.beside(way, n, func(mine, _ figures) float64 { return mine.PerSecond }))),
 		decimals(median(r.beside(way, n, func(mine, direct figures) float64 { return mine.PerSecond / direct.PerSecond }))),
+		micros(median(r.beside(way, n, func(mine, _ figures) float64 { return mine.CPU }))),
 		r.trouble(way, n),
 	}
 }
