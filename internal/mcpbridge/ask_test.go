@@ -128,6 +128,13 @@ func TestLegacyServerAsksBack(t *testing.T) {
 		if got := text(t, r, err); got != "file:///of-you" {
 			t.Errorf("got %q", got)
 		}
+		if _, err := you.Notify(t.Context(), "files", "roots/list_changed", nil); err != nil {
+			t.Fatal(err)
+		}
+		r, err = call(you, capable("await-roots-changed", "", `{"roots":{}}`))
+		if got := text(t, r, err); got != "changed" {
+			t.Errorf("got %q", got)
+		}
 		// Nobody serves elicitation.
 		r, err = call(you, toolCall("elicit", ""))
 		if got := text(t, r, err); !strings.Contains(got, "elicitation") {

@@ -67,6 +67,11 @@ func bad(in io.Reader, out io.Writer) {
 				for i := range 1_000 {
 					say(`{"jsonrpc":"2.0","id":"f%d","method":"sampling/createMessage","params":{}}`, i)
 				}
+			case "withdraw":
+				say(`{"jsonrpc":"2.0","id":"w","method":"sampling/createMessage","params":{}}`)
+			case "withdraw now":
+				say(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"w"}}`)
+				say(`{"jsonrpc":"2.0","id":%s,"result":{}}`, id)
 			case "bore":
 				say(`{"jsonrpc":"2.0","id":"b0","method":"sampling/createMessage","params":{}}`)
 			}
@@ -212,4 +217,37 @@ func TestFloods(t *testing.T) {
 	if err := b.end(); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestServerWithdraws sees that whoever was asked hears of it.
+func TestServerWithdraws(t *testing.T) {
+	b := bridge(t, testServer(t, "bad"), Join{Serves: map[string][]string{"sampling": {"boss"}}})
+	you := b.dial("you")
+	asked, withdrawn := make(chan struct{}), make(chan error, 1)
+	boss, err := client.Dial(t.Context(), b.URL, &client.Options{Token: b.Token("boss"), Space: b.Space,
+		Handler: func(ctx context.Context, _ *client.Request) (any, error) {
+			close(asked)
+			<-ctx.Done()
+			withdrawn <- context.Cause(ctx)
+			return nil, ctx.Err()
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(boss.Close)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = you.Request(ctx, "files", "tools/call", toolCall("withdraw", ""))
+	}()
+	<-asked
+	if _, err := you.Request(t.Context(), "files", "tools/call", toolCall("withdraw now", "")); err != nil {
+		t.Error(err)
+	}
+	if err := <-withdrawn; !errors.Is(err, client.ErrCancelled) {
+		t.Errorf("got %v", err)
+	}
+	cancel()
+	<-ended
 }

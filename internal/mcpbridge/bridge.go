@@ -304,11 +304,12 @@ func (a *attendance) serve(ctx context.Context, req *client.Request) (jsontext.V
 	if err != nil {
 		return nil, err
 	}
-	declared, err := declaredBy(req.Params, a.b.server.Roots)
+	meta := parley.Member(req.Params, "_meta")
+	declared, err := checkDeclared(parley.Member(meta, mcp.MetaClientCapabilities), a.b.server.Roots)
 	if err != nil {
 		return nil, err
 	}
-	f := &flight{req: req, peer: from.peer, declared: declared}
+	f := &flight{req: req, peer: from.peer, meta: meta, declared: declared}
 	for again := true; ; again = false {
 		s, release, err := a.acquire(ctx, f.peer, declared)
 		if err != nil {
@@ -333,12 +334,12 @@ func (a *attendance) serveIn(ctx context.Context, s *session, f *flight) (jsonte
 			return s.setLevel(ctx, f.peer, level)
 		}
 	}
-	s.heedLevel(ctx, f.peer, f.req.Params)
+	s.heedLevel(ctx, f)
 	// What the server says while it works on the call belongs to the call.
 	defer s.fly(f)()
 	ctx = context.WithValue(ctx, flightKey{}, f)
 	var report func(jsontext.Value)
-	if metaOf(f.req.Params, mcp.MetaProgressToken) != nil {
+	if parley.Member(f.meta, mcp.MetaProgressToken) != nil {
 		report = func(params jsontext.Value) { a.progress(ctx, f, params) }
 	}
 	switch {

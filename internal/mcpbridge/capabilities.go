@@ -25,12 +25,8 @@ func service(method string) string {
 // maxCapabilities bounds what a caller may declare, in bytes.
 const maxCapabilities = 16 << 10
 
-// declaredBy reads what a caller declares in a request's _meta: nil where it
-// declares nothing. Roots count where they are wanted.
-func declaredBy(params jsontext.Value, roots bool) (jsontext.Value, error) {
-	return checkDeclared(metaOf(params, mcp.MetaClientCapabilities), roots)
-}
-
+// checkDeclared takes what a caller declares, nil where that is nothing. Roots
+// count where they are wanted.
 func checkDeclared(declared jsontext.Value, roots bool) (jsontext.Value, error) {
 	switch {
 	case declared == nil:

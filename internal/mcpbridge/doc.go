@@ -14,6 +14,23 @@
 // [Supervisor] keeps one connected: it starts the server again, after longer
 // and longer pauses, whenever it dies.
 //
+// [Bridge] is the room's side: it joins while the server is up, and turns
+// requests of the room into calls and back.
+//
+// # Eras
+//
+// Servers of both are spoken to. A legacy one (up to 2025-11-25) has sessions:
+// the base session keeps it in the room, and a caller whom it could ask
+// something has one of its own, in which that is declared. A modern one has
+// none: each call says what its caller can be asked, and the answer may be a
+// question. Which one it is server/discover tells, asked once for each
+// connection; everything else follows from [Info].
+//
+// What the server asks goes to the caller where it can answer, else to whoever
+// serves that for the space, else it is refused. Where some of a modern server's
+// questions go one way and some the other, the answers that are there travel
+// with the caller, sealed in a requestState.
+//
 // # What is guaranteed
 //
 //   - Params and results cross as they are: big numbers, unknown members, the

@@ -3,7 +3,6 @@ package mcpbridge
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -17,7 +16,8 @@ import (
 type flight struct {
 	req      *client.Request
 	peer     string         // whose call it is: who sent it, or whose proposal it fulfils
-	declared jsontext.Value // what that one can be asked for
+	meta     jsontext.Value // of its params; nil where absent
+	declared jsontext.Value // what the peer can be asked for
 	asked    atomic.Int32   // how often the server asked back
 }
 
@@ -61,28 +61,34 @@ type origin struct {
 // origins remembers those of the newest requests.
 type origins struct {
 	mu   sync.Mutex
-	byID map[string]*origin
-	ids  []string // the oldest first
+	byID map[originKey]*origin
+	keys []originKey // a ring, once it is full
+	next int         // the oldest of them then
 }
 
-func (o *origins) get(id string) *origin {
+// originKey is a request, and who may go on with it.
+type originKey struct{ id, who string }
+
+func (o *origins) get(k originKey) *origin {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.byID[id]
+	return o.byID[k]
 }
 
-func (o *origins) add(id string, of *origin) {
+func (o *origins) add(k originKey, of *origin) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.byID == nil {
-		o.byID = make(map[string]*origin)
+		o.byID = make(map[originKey]*origin)
 	}
-	if len(o.ids) == keptOrigins {
-		delete(o.byID, o.ids[0])
-		o.ids = slices.Delete(o.ids, 0, 1)
+	if len(o.keys) < keptOrigins {
+		o.keys = append(o.keys, k)
+	} else {
+		delete(o.byID, o.keys[o.next])
+		o.keys[o.next] = k
+		o.next = (o.next + 1) % keptOrigins
 	}
-	o.byID[id] = of
-	o.ids = append(o.ids, id)
+	o.byID[k] = of
 }
 
 var errRounds = &client.RPCError{Code: client.CodeInternal, Message: "the server asks for more input again and again; after 16 rounds nobody goes on"}
@@ -95,9 +101,8 @@ func (b *Bridge) originOf(ctx context.Context, req *client.Request) (*origin, er
 	if !mayAskBack(req.Kind.Method) {
 		return own, nil
 	}
-	round := parley.Member(req.Params, "inputResponses") != nil || parley.Member(req.Params, "requestState") != nil
 	for _, id := range e.Correlation.IDs[:min(len(e.Correlation.IDs), maxNamed)] {
-		if known := b.origins.get(id + "\x00" + e.From); known != nil && round {
+		if known := b.origins.get(originKey{id, e.From}); known != nil && isRound(req.Params) {
 			if known.rounds.Add(1) > maxRounds {
 				return nil, errRounds
 			}
@@ -113,9 +118,14 @@ func (b *Bridge) originOf(ctx context.Context, req *client.Request) (*origin, er
 		}
 	}
 	// Both may send the next round, each under its own name.
-	b.origins.add(e.ID+"\x00"+e.From, own)
+	b.origins.add(originKey{e.ID, e.From}, own)
 	if own.peer != e.From {
-		b.origins.add(e.ID+"\x00"+own.peer, own)
+		b.origins.add(originKey{e.ID, own.peer}, own)
 	}
 	return own, nil
+}
+
+// isRound tells params that answer what a server asked for.
+func isRound(params jsontext.Value) bool {
+	return parley.Member(params, "inputResponses") != nil || parley.Member(params, "requestState") != nil
 }

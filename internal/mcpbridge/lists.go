@@ -17,6 +17,8 @@ const (
 	maxListBytes = 16 << 20 // of all lists together
 	maxEntry     = 1 << 20  // one entry; a longer one is left out
 	maxPages     = 1_000    // of one list
+	maxCursor    = 8 << 10  // bytes of one
+	maxWarnings  = 20       // of all lists together
 )
 
 // lister reads the lists of one server completely, and no more of them than it
@@ -26,6 +28,7 @@ type lister struct {
 	warn func(what string, args ...any)
 
 	entries, bytes int // what is read so far
+	warned         int
 }
 
 // list is one of the lists that a server may have.
@@ -46,7 +49,7 @@ var (
 var (
 	errTooMuch   = fmt.Errorf("a server's lists hold %d entries and %d bytes at most", maxEntries, maxListBytes)
 	errEndless   = errors.New("its cursors lead nowhere: one came twice, or there are too many pages")
-	errOddCursor = errors.New("nextCursor is not a string")
+	errOddCursor = errors.New("nextCursor is not a string, or too long a one")
 )
 
 // read follows a list's cursors to the end. An error says why what comes with
@@ -68,13 +71,23 @@ func (l *lister) read(ctx context.Context, of list) ([]jsontext.Value, error) {
 		switch {
 		case next == nil, next.Kind() == 'n':
 			return all, nil
-		case next.Kind() != '"':
+		case next.Kind() != '"', len(next) > maxCursor:
 			return all, errOddCursor
 		case cursors[string(next)], len(cursors) == maxPages:
 			return all, errEndless
 		}
 		cursors[string(next)] = true
 		params = append(append(jsontext.Value(`{"cursor":`), next...), '}')
+	}
+}
+
+// leftOut warns of an entry, unless there were many.
+func (l *lister) leftOut(why string, args ...any) {
+	switch l.warned++; {
+	case l.warned < maxWarnings:
+		l.warn(why, args...)
+	case l.warned == maxWarnings:
+		l.warn("there is more amiss with a server's lists", args...)
 	}
 }
 
@@ -87,13 +100,13 @@ func (l *lister) take(of list, page jsontext.Value, all []jsontext.Value, known 
 		name, ok := parley.MemberString(entry, of.key)
 		switch {
 		case entry.Kind() != '{' || !ok:
-			l.warn("an entry of a server's list has no "+of.key+" and is left out", "list", of.method)
+			l.leftOut("an entry of a server's list has no "+of.key+" and is left out", "list", of.method)
 			continue
 		case len(entry) > maxEntry:
-			l.warn("an entry of a server's list is too long and is left out", "list", of.method, of.key, clip([]byte(name)), "bytes", len(entry))
+			l.leftOut("an entry of a server's list is too long and is left out", "list", of.method, of.key, clip([]byte(name)), "bytes", len(entry))
 			continue
 		case known[name]:
-			l.warn("a server lists one "+of.key+" twice; the first counts", "list", of.method, of.key, clip([]byte(name)))
+			l.leftOut("a server lists one "+of.key+" twice; the first counts", "list", of.method, of.key, clip([]byte(name)))
 			continue
 		case l.entries == maxEntries || l.bytes+len(entry) > maxListBytes:
 			return all, errTooMuch

@@ -74,6 +74,7 @@ func open(t testing.TB, s Server, o *Options) *Upstream {
 // sdkServer is an MCP server by other people's hands. Its tool block ends with
 // stop, too.
 func sdkServer(stop <-chan struct{}) *mcp.Server {
+	rootsChange := make(chan struct{}, 10)
 	s := mcp.NewServer(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ServerOptions{
 		SubscribeHandler: func(_ context.Context, req *mcp.SubscribeRequest) error {
 			if req.Params.URI == "test://refused" {
@@ -81,7 +82,9 @@ func sdkServer(stop <-chan struct{}) *mcp.Server {
 			}
 			return nil
 		},
-		UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
+		//lint:ignore SA1019 servers ask for roots, and will for years
+		RootsListChangedHandler: func(context.Context, *mcp.RootsListChangedRequest) { rootsChange <- struct{}{} },
+		UnsubscribeHandler:      func(context.Context, *mcp.UnsubscribeRequest) error { return nil },
 	})
 	for _, name := range []string{"a", "b", "c"} {
 		s.AddResource(&mcp.Resource{Name: name, URI: "test://" + name}, func(_ context.Context, req *mcp.ReadResourceRequest) (*mcp.ReadResourceResult, error) {
@@ -137,6 +140,14 @@ func sdkServer(stop <-chan struct{}) *mcp.Server {
 		return fmt.Sprint(os.Getpid()), nil
 	})
 	addAskingTools(s)
+	tool("await-roots-changed", func(ctx context.Context, _ *mcp.CallToolRequest, _ string) (string, error) {
+		select {
+		case <-rootsChange:
+			return "changed", nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	})
 	tool("log", func(ctx context.Context, req *mcp.CallToolRequest, _ string) (string, error) {
 		//lint:ignore SA1019 servers log, and will for years
 		return "", req.Session.Log(ctx, &mcp.LoggingMessageParams{Level: "info", Data: "at work"})

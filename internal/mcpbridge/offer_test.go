@@ -60,6 +60,8 @@ func TestLists(t *testing.T) {
 		{name: "no list", pages: []string{`{"tools":{}}`}, err: "tools is not a list"},
 		{name: "nothing", pages: []string{`{}`}, err: "tools is not a list"},
 		{name: "cursor is a number", pages: []string{`{"tools":[{"name":"a"}],"nextCursor":1}`}, want: "a", err: errOddCursor.Error()},
+		{name: "cursor is a novel", pages: []string{`{"tools":[{"name":"a"}],"nextCursor":"` + strings.Repeat("1", maxCursor) + `"}`}, want: "a", err: errOddCursor.Error()},
+		{name: "nothing but rubbish", pages: []string{`{"tools":[` + strings.Repeat("1,", 1_000) + `1]}`}, warnings: maxWarnings},
 		{name: "breaks off", pages: []string{`{"tools":[{"name":"a"}],"nextCursor":"1"}`, ""}, want: "a", err: "no such page"},
 		{name: "too many", pages: []string{`{"tools":[` + strings.Join(many, ",") + `]}`}, count: maxEntries, err: errTooMuch.Error()},
 		{name: "too big", pages: []string{`{"tools":[` + strings.Join(big, ",") + `]}`}, count: 16, err: errTooMuch.Error()},

@@ -292,12 +292,12 @@ func (s *session) setLevel(ctx context.Context, who, level string) (jsontext.Val
 }
 
 // heedLevel does that for a call that tells a level.
-func (s *session) heedLevel(ctx context.Context, who string, params jsontext.Value) {
-	level := readLevel(metaOf(params, mcp.MetaLogLevel))
+func (s *session) heedLevel(ctx context.Context, f *flight) {
+	level := readLevel(parley.Member(f.meta, mcp.MetaLogLevel))
 	if s.up.modern.Load() || level == "" || parley.Member(s.up.Info().Capabilities(), "logging") == nil {
 		return
 	}
-	if _, err := s.setLevel(ctx, who, level); err != nil {
+	if _, err := s.setLevel(ctx, f.peer, level); err != nil {
 		s.log.Warn("an MCP server did not take a log level", "level", level, "error", err)
 	}
 }
