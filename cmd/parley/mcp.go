@@ -86,10 +86,11 @@ func runMCP(ctx context.Context, t *terminal, flags *mcpFlags) error {
 // mcpURL is where MCP clients find a space, or one server of it.
 func mcpURL(gateway, space, participant string) string {
 	u := gateway + "/mcp"
-	for _, part := range []string{space, participant} {
-		if part != "" {
-			u += "/" + url.PathEscape(part)
-		}
+	if space != "" {
+		u += "/" + url.PathEscape(space)
+	}
+	if participant != "" {
+		u += "/" + url.PathEscape(participant)
 	}
 	return u
 }

@@ -27,7 +27,8 @@ type Options struct {
 	// one. It may be called from several goroutines at once.
 	Wake func(context.Context)
 
-	MaxMessage int           // bounds one message, in bytes; 16 MiB where zero
+	MaxLine    int           // bounds one line of the client, in bytes; 4 MiB and some more where zero, as the gateway does
+	MaxMessage int           // bounds one message of the server, in bytes; 16 MiB where zero
 	Patience   time.Duration // how long a server that is not reached is waited for; 30 s where zero
 	Log        *slog.Logger  // nowhere where nil
 }
@@ -57,6 +58,7 @@ type relay struct {
 
 // Run relays until In ends, which is no error, or until ctx does.
 func Run(ctx context.Context, o Options) error {
+	o.MaxLine = cmp.Or(o.MaxLine, 4<<20+64<<10)
 	o.MaxMessage = cmp.Or(o.MaxMessage, 16<<20)
 	o.Patience = cmp.Or(o.Patience, 30*time.Second)
 	if o.Log == nil {
@@ -83,7 +85,7 @@ func Run(ctx context.Context, o Options) error {
 func (r *relay) listen() error {
 	lines, ended := make(chan line), make(chan error, 1)
 	go func() {
-		ended <- readLines(r.In, r.MaxMessage, func(l line) bool {
+		ended <- readLines(r.In, r.MaxLine, func(l line) bool {
 			select {
 			case lines <- l:
 				return true

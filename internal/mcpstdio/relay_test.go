@@ -404,13 +404,14 @@ func TestBytesStayAsTheyAre(t *testing.T) {
 
 func TestBadLines(t *testing.T) {
 	_, o := serve(t, func(w http.ResponseWriter, _ *http.Request, _, id string) { answer(w, `{"id":`+id+`,"result":{}}`) })
-	o.MaxMessage = 4 << 10
+	o.MaxLine = 4 << 10
 	p := connect(t, o)
 	for _, c := range []struct{ line, want string }{
 		{`what`, `{"jsonrpc":"2.0","error":{"code":-32700`},
 		{`{"jsonrpc":"2.0","id":1,"method":"x"`, `{"jsonrpc":"2.0","error":{"code":-32700`},
 		{`{"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","error":{"code":-32600`},
 		{`{"jsonrpc":"2.0","id":1}`, `{"jsonrpc":"2.0","error":{"code":-32600`},
+		{"{\"id\":1,\"method\":\"x\",\"params\":{\"a\":\"\xff\"}}", `"id":1,"error":{"code":-32700`},
 		{`"x"`, `{"jsonrpc":"2.0","error":{"code":-32600`},
 		{`[]`, `{"jsonrpc":"2.0","error":{"code":-32600`},
 		{`[{"jsonrpc":"2.0","id":1,"method":"x"},`, `{"jsonrpc":"2.0","error":{"code":-32700`},
