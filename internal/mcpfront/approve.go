@@ -27,16 +27,38 @@ func (x *exchange) propose(ctx context.Context, fl *flight, kind parley.Kind, pa
 
 // proposal is the one that waits for the same call already, or a new one.
 func (x *exchange) proposal(ctx context.Context, fl *flight, kind parley.Kind, params jsontext.Value) (*client.Proposal, error) {
+	for {
+		p, handing, err := x.findOrPropose(ctx, fl, kind, params)
+		if handing == nil {
+			return p, err
+		}
+		select {
+		case <-handing:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// findOrPropose finds the proposal, or makes one, unless a client is just being
+// given what became of it: only when that is on record, and handing closed, can
+// be told whether this call is another one.
+func (x *exchange) findOrPropose(ctx context.Context, fl *flight, kind parley.Kind, params jsontext.Value) (p *client.Proposal, handing <-chan struct{}, err error) {
 	x.seat.proposing.Lock()
 	defer x.seat.proposing.Unlock()
 	id, found, err := x.front.house.Uncollected(ctx, x.place, kind, fl.server, params)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if found {
-		return x.seat.room.Proposal(ctx, id)
+	if !found {
+		p, err = x.seat.room.Propose(ctx, fl.server, fl.method, params, client.Collect())
+		return p, nil, err
 	}
-	return x.seat.room.Propose(ctx, fl.server, fl.method, params, client.Collect())
+	if handing := x.seat.handing(id); handing != nil {
+		return nil, handing, nil
+	}
+	p, err = x.seat.room.Proposal(ctx, id)
+	return p, nil, err
 }
 
 const defaultApprovalWait = 50 * time.Second
@@ -168,6 +190,7 @@ func (x *exchange) collect(fl *flight) {
 	if fl.proposal == "" || !fl.settled || fl.waits {
 		return
 	}
+	x.hands = fl.proposal
 	x.delivered = append(x.delivered, func() {
 		ctx, cancel := context.WithTimeout(x.front.ctx, farewell)
 		defer cancel()

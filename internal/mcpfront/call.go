@@ -235,10 +235,12 @@ func (x *exchange) once(ctx context.Context, fl *flight, params jsontext.Value) 
 		if err != nil {
 			return nil, err
 		}
-		if found {
-			fl.fulfilment, fl.proposal = fulfilment, proposal
-			return x.request(ctx, fl, params)
+		if !found { // to approve a round without what came before would be to approve nothing that anybody can judge
+			return nil, parley.Errorf(parley.ProposalMismatch, "no approved call of %s waits for this round", x.place.Participant).
+				WithHint("each answer with the resultType input_required can be gone on with once, with its requestState; to begin anew leave inputResponses and requestState out")
 		}
+		fl.fulfilment, fl.proposal = fulfilment, proposal
+		return x.request(ctx, fl, params)
 	}
 	a.Kind.Type = parley.TypeProposal
 	if caps.Allow(&a) {

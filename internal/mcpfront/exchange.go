@@ -41,6 +41,7 @@ type exchange struct {
 
 	refusal   error    // of the room, where the answer tells of it as a tool's result
 	delivered []func() // to be done once the client has its answer
+	hands     string   // the proposal whose outcome the answer is, or ""
 }
 
 // say sends the client a notification that belongs to the request.
@@ -71,6 +72,7 @@ func (x *exchange) begin() {
 
 // finish sends the answer, as JSON where nothing went before it.
 func (x *exchange) finish(answer []byte, status int) {
+	defer x.seat.handOver(x.hands)()
 	x.mu.Lock()
 	x.finished = true
 	pumping := x.pumping

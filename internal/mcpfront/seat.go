@@ -31,8 +31,9 @@ type seat struct {
 	used      time.Time
 	calls     int
 	listens   int
-	flights   map[string]*flight // by the ids of their requests and fulfilments
-	awaited   map[string]*wait   // by the ids of proposals
+	flights   map[string]*flight   // by the ids of their requests and fulfilments
+	awaited   map[string]*wait     // by the ids of proposals
+	handovers map[string]*handover // by the ids of proposals
 	listeners map[listener]bool
 	watchers  map[watch]int     // how many clients subscribed to a resource
 	offers    map[string]*Offer // of servers whose lists nobody keeps but we
@@ -62,7 +63,7 @@ func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
 	if mine {
 		s = &seat{
 			front: f, place: at, count: count, ready: make(chan struct{}), used: time.Now(),
-			flights: map[string]*flight{}, awaited: map[string]*wait{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
+			flights: map[string]*flight{}, awaited: map[string]*wait{}, handovers: map[string]*handover{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
 			arrived: make(chan struct{}),
 		}
 		f.seats[at] = s
