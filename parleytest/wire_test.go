@@ -246,8 +246,20 @@ func (p *wirePlay) disconnect(label string) {
 	s := p.socket(label)
 	p.send(label, fence)
 	before := p.gateway.Connections(s.me)
-	_ = s.conn.Close(websocket.StatusNormalClosure, "")
+	handshake := s.conn.Close(websocket.StatusNormalClosure, "")
 	p.awaitConnections(s, before-1)
+	s.shook(handshake)
+}
+
+// shook notes that the gateway answered our close frame. Whether the reader
+// got the answer, or whoever closed, is chance.
+func (s *socket) shook(handshake error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if told := fmt.Sprintf("closed %d ", websocket.StatusNormalClosure); handshake == nil && s.closed != told {
+		s.closed = told
+		s.private = append(s.private, told)
+	}
 }
 
 // gone waits until the gateway has closed the only connection of a participant,
