@@ -81,8 +81,10 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 	switch {
 	case outcome.Decision != "":
 		return x.outcome(fl, p, outcome, err)
+	case ctx.Err() != nil && !x.withdraws(ctx):
+		return pending(fl, p, outcome) // we go away, the proposal does not
 	case ctx.Err() != nil:
-		if x.withdraws(ctx) && x.seat.awaiting(p.ID) == 1 {
+		if x.seat.awaiting(p.ID) == 1 {
 			x.withdraw(p) // nobody else made the same call
 		}
 		return nil, context.Cause(ctx)
