@@ -279,10 +279,12 @@ func (s *site) do(q request) *reply {
 // stream is a response that is read as it comes.
 type stream struct {
 	t      testing.TB
-	status int
-	header http.Header
 	events chan event // closed at the end
 	hangUp context.CancelFunc
+
+	// Once the end is there, or an event.
+	status int
+	header http.Header
 }
 
 type event struct{ id, data string }
@@ -295,19 +297,24 @@ func (s *site) open(q request) *stream {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	res, err := s.web.Do(r)
-	if err != nil {
-		cancel()
-		s.t.Fatal(err)
-	}
-	st := &stream{t: s.t, status: res.StatusCode, header: res.Header, events: make(chan event, 4096), hangUp: cancel}
+	st := &stream{t: s.t, events: make(chan event, 4096), hangUp: cancel}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		defer close(st.events)
-		readEvents(res.Body, st.events)
+		res, err := s.web.Do(r)
+		if err != nil {
+			return
+		}
+		defer res.Body.Close()
+		st.status, st.header = res.StatusCode, res.Header
+		if strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") {
+			readEvents(res.Body, st.events)
+		} else if body, err := io.ReadAll(res.Body); err == nil && len(body) > 0 {
+			st.events <- event{data: string(body)}
+		}
 	}()
-	s.t.Cleanup(func() { cancel(); <-read; res.Body.Close() })
+	s.t.Cleanup(func() { cancel(); <-read })
 	return st
 }
 

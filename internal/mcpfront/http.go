@@ -114,6 +114,9 @@ func (f *Front) post(w http.ResponseWriter, r *http.Request, at Place, target st
 	}
 	m, problem := decode(body)
 	if problem != nil {
+		if s := f.session(r.Header.Get(mcp.SessionHeader), at, target); s != nil && m.Fault != nil && m.IsResponse() {
+			s.answered(m) // who waits for it need not wait on
+		}
 		writeRPC(w, http.StatusBadRequest, m.ID, problem)
 		return nil
 	}

@@ -173,8 +173,10 @@ func (s *seat) unlisten(l listener) {
 func (s *seat) take(id string, fl *flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flights[id] = fl
-	fl.ids = append(fl.ids, id)
+	if fl.over.Err() == nil {
+		s.flights[id] = fl
+		fl.ids = append(fl.ids, id)
+	}
 }
 
 // land ends that.
