@@ -442,3 +442,8 @@ func raws(list ...string) (out []jsontext.Value) {
 	}
 	return out
 }
+
+func kindOf(kind string) parley.Kind { return parley.SplitKind(kind) }
+
+// payloadParams are the params of a proposal.
+func payloadParams(p client.ProposalRecord) jsontext.Value { return parley.Member(p.Payload, "params") }
