@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -88,7 +89,7 @@ func (u *Upstream) listen() {
 		uris, version, changed := u.wanted.uris, u.wanted.version, u.wanted.changed
 		refused := u.wanted.refused[version]
 		u.wanted.mu.Unlock()
-		if lists == "" && len(uris) == 0 || refused != nil {
+		if len(lists) == 0 && len(uris) == 0 || refused != nil {
 			select {
 			case <-changed:
 			case <-u.done:
@@ -164,12 +165,11 @@ func (u *Upstream) announces(capability string) bool {
 }
 
 // announced are the wishes for what the server announces, as members of an
-// object; empty where it announces nothing.
-func (u *Upstream) announced() string {
-	wishes := ""
+// object.
+func (u *Upstream) announced() (wishes []string) {
 	for _, one := range announcements {
 		if u.announces(one.capability) {
-			wishes += fmt.Sprintf(`,%q:true`, one.wish)
+			wishes = append(wishes, fmt.Sprintf(`%q:true`, one.wish))
 		}
 	}
 	return wishes
@@ -179,17 +179,16 @@ func (u *Upstream) announced() string {
 var errOtherwise = errors.New("something else is wanted")
 
 // listenOnce listens until the server ends that, or something else is wanted.
-func (u *Upstream) listenOnce(c *call, lists string) error {
+func (u *Upstream) listenOnce(c *call, wishes []string) error {
 	id, err := u.begin(c)
 	if err != nil {
 		return err
 	}
-	wishes := []byte(`{"notifications":{`)
 	if len(c.listens.uris) > 0 {
-		lists += `,"resourceSubscriptions":` + string(stringList(c.listens.uris))
+		wishes = append(slices.Clip(wishes), `"resourceSubscriptions":`+string(stringList(c.listens.uris)))
 	}
-	wishes = append(append(wishes, lists[1:]...), "}}"...)
-	m, err := u.compose(id, c, "subscriptions/listen", wishes, false)
+	params := `{"notifications":{` + strings.Join(wishes, ",") + `}}`
+	m, err := u.compose(id, c, "subscriptions/listen", jsontext.Value(params), false)
 	if err != nil {
 		u.take(id)
 		return err
