@@ -62,7 +62,7 @@ func (r *Room) enqueue(e *parley.Envelope, waited bool) (*sending, error) {
 	if most := r.envelopeBytes(); int64(len(frame)) > most {
 		return nil, parley.Errorf(parley.EnvelopeTooLarge, "the envelope takes %d bytes, the limit is %d", len(frame), most)
 	}
-	if _, err := parley.Decode(frame, maxNesting); err != nil {
+	if _, err := parley.Decode(frame, r.nesting()); err != nil {
 		return nil, err
 	}
 	return r.outbox.add(e.ID, frame, waited)
@@ -77,6 +77,16 @@ func (r *Room) envelopeBytes() int64 {
 		return told
 	}
 	return defaultEnvelopeBytes
+}
+
+// nesting is how deep the JSON of an envelope may go.
+func (r *Room) nesting() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if told := r.welcome.Space.Limits.Nesting; told > 0 {
+		return min(told, maxNesting)
+	}
+	return maxNesting
 }
 
 // Chat says something to everybody, or by [To] to some; [Markdown] says how it
