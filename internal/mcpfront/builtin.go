@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -339,7 +340,8 @@ func readResult(list []*parley.Envelope, after uint64) jsontext.Value {
 			said = string(e.Payload)
 		}
 		short := shorten(said)
-		fmt.Fprintf(&text, "#%d %s %s%s [%s] %s\n", e.Seq, e.TS.Format(time.RFC3339), e.From, to, e.Kind, short)
+		line := tame(short)
+		fmt.Fprintf(&text, "#%d %s %s%s [%s] %s\n", e.Seq, e.TS.Format(time.RFC3339), e.From, to, e.Kind, line)
 		if i > 0 {
 			structured = append(structured, ',')
 		}
@@ -366,6 +368,17 @@ func readResult(list []*parley.Envelope, after uint64) jsontext.Value {
 	}
 	structured = fmt.Appendf(structured, `],"next":%d}`, after)
 	return toolResult(strings.TrimSpace(text.String()), structured, false)
+}
+
+// tame keeps what somebody said from looking like what somebody else did: its
+// further lines are set in, and control characters are left out.
+func tame(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ReplaceAll(s, "\n", "\n    "))
 }
 
 func shorten(s string) string {

@@ -28,13 +28,13 @@ func (x *exchange) callTool(ctx context.Context) (jsontext.Value, error) {
 		}
 	}
 	server, own, err := x.find(ctx, name, sectionTools)
-	if err != nil {
-		return nil, err
-	}
-	if server == "" {
+	var result jsontext.Value
+	switch {
+	case err == nil && server == "":
 		return nil, unknownTool(name)
+	case err == nil:
+		result, err = x.ask(ctx, server, "tools/call", mcp.SetMember(x.msg.Params, "name", mcp.Quote(own)))
 	}
-	result, err := x.ask(ctx, server, "tools/call", mcp.SetMember(x.msg.Params, "name", mcp.Quote(own)))
 	if refused, ok := errors.AsType[*parley.Error](err); ok {
 		x.refusal = refused
 		return toolRefusal(refused), nil // data for the model, as every failure of a tool

@@ -16,5 +16,6 @@ func (f *Front) Counts() (sessions, seats, parked int) {
 const (
 	MaxSessionsEach = maxSessionsEach
 	MaxListensEach  = maxListensEach
+	MaxCallsEach    = maxCallsEach
 	ParkedFor       = parkedFor
 )

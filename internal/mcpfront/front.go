@@ -72,6 +72,10 @@ type Options struct {
 	// is counted.
 	Registerer func(space string) prometheus.Registerer
 
+	// BodyTime is how long a client may take to send one message. Default: half a
+	// minute.
+	BodyTime time.Duration
+
 	// Log gets what goes wrong without any call failing by it. Default: dropped.
 	Log *slog.Logger
 }
@@ -111,6 +115,7 @@ func New(h House, o Options) *Front {
 	o.Version = cmp.Or(o.Version, "0")
 	o.Linger = cmp.Or(o.Linger, time.Minute)
 	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)
+	o.BodyTime = cmp.Or(o.BodyTime, 30*time.Second)
 	o.MaxBody = cmp.Or(o.MaxBody, 4<<20)
 	f := &Front{
 		house: h, opts: o, log: o.Log,

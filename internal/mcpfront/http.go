@@ -146,13 +146,10 @@ func writeNotAcceptable(w http.ResponseWriter, types string) {
 	writeRPC(w, http.StatusNotAcceptable, nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the Accept header leaves out " + types})
 }
 
-// bodyTime is how long a client may take to send one message.
-const bodyTime = 30 * time.Second
-
 func (f *Front) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	rc := http.NewResponseController(w)
-	_ = rc.SetReadDeadline(time.Now().Add(bodyTime)) // where it is not supported there is none
-	defer rc.SetReadDeadline(time.Time{})            // else the request would end with it
+	_ = rc.SetReadDeadline(time.Now().Add(f.opts.BodyTime)) // where it is not supported there is none
+	defer rc.SetReadDeadline(time.Time{})                   // else the request would end with it
 	limited := http.MaxBytesReader(w, r.Body, int64(f.opts.MaxBody))
 	const trusted = 64 << 10 // what somebody says that he will send takes no more room than this
 	var body bytes.Buffer
