@@ -2,11 +2,9 @@ package mcpbridge
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -118,113 +116,31 @@ func mayAskBack(method string) bool {
 func (u *Upstream) headers(method string, params jsontext.Value) http.Header {
 	h := http.Header{}
 	h.Set(mcp.VersionHeader, mcp.Modern)
-	h.Set(mcp.MethodHeader, headerText(method))
-	switch method {
-	case "tools/call", "prompts/get":
-		if name, ok := parley.MemberString(params, "name"); ok {
-			h.Set(mcp.NameHeader, headerText(name))
-		}
-	case "resources/read":
-		if uri, ok := parley.MemberString(params, "uri"); ok {
-			h.Set(mcp.NameHeader, headerText(uri))
-		}
+	h.Set(mcp.MethodHeader, mcp.EncodeHeader(method))
+	name, has := mcp.NameOf(method, params)
+	if has {
+		h.Set(mcp.NameHeader, mcp.EncodeHeader(name))
 	}
 	if heads := u.heads.Load(); method == "tools/call" && heads != nil {
-		name, _ := parley.MemberString(params, "name")
 		for _, p := range (*heads)[name] {
-			if text, ok := p.text(parley.Member(params, "arguments")); ok {
-				h.Set(mcp.ParamPrefix+p.header, headerText(text))
+			if text, ok := p.Text(parley.Member(params, "arguments")); ok {
+				h.Set(p.Header, mcp.EncodeHeader(text))
 			}
 		}
 	}
 	return h
 }
 
-// headerText is text as a header carries it: what is not plain printable ASCII
-// is wrapped, and so is what looks as if it were.
-func headerText(s string) string {
-	const before, behind = "=?base64?", "?="
-	plain := strings.Trim(s, " \t") == s && !(strings.HasPrefix(s, before) && strings.HasSuffix(s, behind))
-	for i := 0; i < len(s) && plain; i++ {
-		plain = s[i] >= ' ' && s[i] <= '~'
-	}
-	if plain {
-		return s
-	}
-	return before + base64.StdEncoding.EncodeToString([]byte(s)) + behind
-}
-
-// paramHeader is an argument of a tool that goes into a header as well.
-type paramHeader struct {
-	path   []string
-	header string
-}
-
-// maxSchemaDepth bounds how deep in a schema such arguments are looked for.
-const maxSchemaDepth = 16
-
 // learn notes what the tools of a list want to have in headers.
 func (u *Upstream) learn(tools []jsontext.Value) {
-	heads := map[string][]paramHeader{}
+	heads := map[string][]mcp.ParamHeader{}
 	for _, tool := range tools {
-		if found := paramHeaders(parley.Member(tool, "inputSchema"), nil, nil); len(found) > 0 {
+		if found := mcp.ParamHeaders(tool); len(found) > 0 {
 			name, _ := parley.MemberString(tool, "name")
 			heads[name] = found
 		}
 	}
 	u.heads.Store(&heads)
-}
-
-// paramHeaders finds the annotations of a schema, x-mcp-header.
-func paramHeaders(schema jsontext.Value, path []string, found []paramHeader) []paramHeader {
-	if len(path) == maxSchemaDepth {
-		return found
-	}
-	for name, property := range parley.Members(parley.Member(schema, "properties")) {
-		at := append(path[:len(path):len(path)], name)
-		if header, ok := parley.MemberString(property, "x-mcp-header"); ok && isToken(header) {
-			found = append(found, paramHeader{path: at, header: header})
-		}
-		found = paramHeaders(property, at, found)
-	}
-	return found
-}
-
-// isToken tells what can be part of a header's name (RFC 9110).
-func isToken(s string) bool {
-	return s != "" && len(s) <= 256 && strings.IndexFunc(s, func(c rune) bool {
-		return c <= ' ' || c > '~' || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
-	}) < 0
-}
-
-// text is the argument as a header says it; false where there is none, or one
-// that no header can carry.
-func (p *paramHeader) text(arguments jsontext.Value) (string, bool) {
-	v := arguments
-	for _, name := range p.path {
-		v = parley.Member(v, name)
-	}
-	switch v.Kind() {
-	case '"':
-		s, err := jsontext.AppendUnquote(nil, v)
-		return string(s), err == nil
-	case 't', 'f':
-		return string(v), true
-	case '0':
-		return integerText(v)
-	}
-	return "", false
-}
-
-// integerText writes a number as a plain integer, if it is one that every
-// parser reads alike.
-func integerText(v jsontext.Value) (string, bool) {
-	const safe = 1<<53 - 1
-	var f float64
-	if _, err := fmt.Sscan(string(v), &f); err != nil || f != float64(int64(f)) || f > safe || f < -safe {
-		return "", false
-	}
-	return fmt.Sprint(int64(f)), true
 }
 
 // headerMismatch tells a refusal for headers that were not what the server

@@ -276,13 +276,13 @@ func TestHeadersOfArguments(t *testing.T) {
 	you := b.dial("you")
 	call := jsontext.Value(`{"name":"region","arguments":{"region":"süd"}}`)
 	r, err := you.Request(t.Context(), "files", "tools/call", call)
-	if got := text(t, r, err); got != headerText("süd") {
+	if got := text(t, r, err); got != mcpwords.EncodeHeader("süd") {
 		t.Errorf("got %q", got)
 	}
 	// Nobody has to hear of a change before it counts.
 	h.servers[0].AddTool(region("Place"), run)
 	r, err = you.Request(t.Context(), "files", "tools/call", call)
-	if got := text(t, r, err); got != headerText("süd") {
+	if got := text(t, r, err); got != mcpwords.EncodeHeader("süd") {
 		t.Errorf("got %q", got)
 	}
 }

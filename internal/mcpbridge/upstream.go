@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/parleyhq/parley/internal/mcp"
+
 	"github.com/parleyhq/parley"
 )
 
@@ -26,7 +28,7 @@ type Upstream struct {
 	done   chan struct{} // closed when the server is gone
 	joined chan struct{} // closed when nothing is left of it
 	notes  notes
-	heads  atomic.Pointer[map[string][]paramHeader] // what goes into headers, by the tool's name
+	heads  atomic.Pointer[map[string][]mcp.ParamHeader] // what goes into headers, by the tool's name
 	wanted wanted
 
 	refusing atomic.Int32   // requests of the server that are being refused
