@@ -57,13 +57,24 @@ func (u *Upstream) fit(method string, params jsontext.Value) (jsontext.Value, ht
 	if !u.modern.Load() {
 		return withoutModern(params), nil
 	}
-	out := mcp.SetMeta(params, mcp.MetaVersion, mcp.Quote(mcp.Modern))
-	out = mcp.SetMeta(out, mcp.MetaClientInfo, u.opts.clientInfo())
-	if metaOf(params, mcp.MetaClientCapabilities) == nil {
-		out = mcp.SetMeta(out, mcp.MetaClientCapabilities, u.opts.capabilities())
+	if params == nil {
+		params = jsontext.Value(`{}`)
+	}
+	meta := parley.Member(params, "_meta")
+	if meta.Kind() != '{' {
+		meta = jsontext.Value(`{}`)
+	}
+	meta = mcp.SetMember(meta, mcp.MetaVersion, modernVersion)
+	meta = mcp.SetMember(meta, mcp.MetaClientInfo, u.opts.clientInfo())
+	meta = mcp.AddMember(meta, mcp.MetaClientCapabilities, u.opts.capabilities())
+	out := mcp.SetMember(params, "_meta", meta)
+	if _, overHTTP := u.link.(*streamable); !overHTTP {
+		return out, nil
 	}
 	return out, u.headers(method, out)
 }
+
+var modernVersion = mcp.Quote(mcp.Modern)
 
 // metaOf is one member of params._meta, or nil.
 func metaOf(params jsontext.Value, key string) jsontext.Value {
