@@ -56,7 +56,7 @@ func (l *hall) routes(front *mcpfront.Front) []gateway.Route {
 // Who implements [mcpfront.House].
 func (l *hall) Who(r *http.Request) ([]mcpfront.Place, error) {
 	members, err := l.house.gateway.Identify(r)
-	if err != nil && r.Header.Get("Authorization") == "" {
+	if err != nil && len(r.Header.Values("Authorization")) == 0 && gateway.FromHere(r) {
 		if places := l.anonymous(r.PathValue("space")); places != nil {
 			return places, nil
 		}

@@ -93,6 +93,22 @@ func isLoopback(name string) bool {
 	return name == "localhost" || strings.HasSuffix(name, ".localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
+// FromHere reports whether somebody on this machine asks, for nobody else. A proxy
+// that hides that it is one cannot be told from them.
+func FromHere(r *http.Request) bool {
+	for _, name := range [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if len(r.Header.Values(name)) > 0 {
+			return false
+		}
+	}
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	from, err := netip.ParseAddr(host)
+	return err == nil && from.Unmap().IsLoopback() && isLoopback(hostname(r.Host))
+}
+
 // onLoopback reports whether the request arrived at an address of loopback. One
 // that says nothing of how it arrived counts as one that did.
 func onLoopback(r *http.Request) bool {
