@@ -80,7 +80,10 @@ func (x *exchange) finish(answer []byte, status int) {
 	if pumping {
 		x.out.finish(answer, x.taken)
 		x.pump.Wait()
-	} else if writeJSON(x.w, status, answer) == nil && x.http.Err() == nil {
+		return
+	}
+	x.out.finish(nil, nil) // what comes now belongs to nobody
+	if writeJSON(x.w, status, answer) == nil && x.http.Err() == nil {
 		x.taken()
 	}
 }

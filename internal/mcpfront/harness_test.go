@@ -41,6 +41,7 @@ type site struct {
 
 	mu     sync.Mutex
 	offers map[string]*mcpfront.Offer // by server; nil where it is down
+	listed []int                      // how many tools the front read, each time
 }
 
 // cast is who there is in every space, with what they may send.
@@ -53,6 +54,7 @@ var cast = map[string][]string{
 	"files":   {"mcp/response:*", "mcp/request:*"},
 	"wiki":    {"mcp/response:*", "mcp/request:*"},
 	"mallory": {"mcp/*"},
+	"remote":  {"mcp/response:*", "mcp/request:notifications/*"},
 }
 
 // begin serves the spaces demo and annex. Change may adapt the rules.
@@ -137,8 +139,12 @@ func (s *site) Servers(string) []string {
 func (s *site) Offer(_ context.Context, _ mcpfront.Place, server string, _ jsontext.Value) (*mcpfront.Offer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if o := s.offers[server]; o != nil {
+	o, ok := s.offers[server]
+	switch {
+	case o != nil:
 		return o, nil
+	case ok && server == "remote":
+		return nil, parley.Errorf(parley.NotFound, "it joins by itself")
 	}
 	return nil, parley.Errorf(parley.Unavailable, "the MCP server is down")
 }
@@ -151,7 +157,11 @@ func (s *site) offer(server string, o *mcpfront.Offer) {
 }
 
 // Listed implements [mcpfront.House].
-func (s *site) Listed(context.Context, string, string, []jsontext.Value) {}
+func (s *site) Listed(_ context.Context, _, _ string, tools []jsontext.Value) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listed = append(s.listed, len(tools))
+}
 
 // Uncollected implements [mcpfront.House].
 func (s *site) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (string, bool, error) {

@@ -76,19 +76,28 @@ func checkModern(h http.Header, m jsonrpc.Message) *jsonrpc.Error {
 		return invalidParams("_meta has no " + mcp.MetaVersion)
 	case member(meta, mcp.MetaClientCapabilities).Kind() != '{':
 		return invalidParams("_meta has no " + mcp.MetaClientCapabilities)
-	case h.Get(mcp.VersionHeader) != version:
-		return headerMismatch("the header " + mcp.VersionHeader + " says " + clip(quoted(h.Get(mcp.VersionHeader))) + ", _meta says " + clip(quoted(version)))
+	case only(h, mcp.VersionHeader) != version:
+		return headerMismatch("the header " + mcp.VersionHeader + " says " + said(h, mcp.VersionHeader) + ", _meta says " + clip(quoted(version)))
 	case version != mcp.Modern:
 		return unsupported(version)
 	case h.Get(mcp.SessionHeader) != "":
 		return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "a request of " + version + " has no " + mcp.SessionHeader + ": one client speaks one era at a time"}
-	case strings.TrimSpace(h.Get(mcp.MethodHeader)) != m.Method:
-		return headerMismatch("the header " + mcp.MethodHeader + " says " + clip(quoted(h.Get(mcp.MethodHeader))) + ", the body says " + clip(quoted(m.Method)))
+	case only(h, mcp.MethodHeader) != m.Method:
+		return headerMismatch("the header " + mcp.MethodHeader + " says " + said(h, mcp.MethodHeader) + ", the body says " + clip(quoted(m.Method)))
 	}
 	if name, has := mcp.NameOf(m.Method, m.Params); has && !headerSays(h, mcp.NameHeader, name) {
-		return headerMismatch("the header " + mcp.NameHeader + " says " + clip(quoted(h.Get(mcp.NameHeader))) + ", the params say " + clip(quoted(name)))
+		return headerMismatch("the header " + mcp.NameHeader + " says " + said(h, mcp.NameHeader) + ", the params say " + clip(quoted(name)))
 	}
 	return nil
+}
+
+// only is a header's value, "" where there are several: one reader would take
+// the first, another the last.
+func only(h http.Header, name string) string {
+	if values := h.Values(name); len(values) == 1 {
+		return strings.TrimSpace(values[0])
+	}
+	return ""
 }
 
 // headerSays reports whether a header has a value, plainly or in base64 as
@@ -101,6 +110,8 @@ func headerSays(h http.Header, name, want string) bool {
 	got, ok := mcp.DecodeHeader(strings.TrimSpace(values[0]))
 	return ok && got == want
 }
+
+func said(h http.Header, name string) string { return clip(quoted(strings.Join(h.Values(name), ", "))) }
 
 func quoted(s string) string { return string(mcp.Quote(s)) }
 

@@ -133,6 +133,7 @@ func (o *outlet) follow(ctx context.Context, w http.ResponseWriter, n, claim int
 	rc := http.NewResponseController(w)
 	idle := time.NewTicker(keepAlive)
 	defer idle.Stop()
+	n = min(n, o.newest()) // whatever a client says that it has
 	b := o.prime(nil, n)
 	for {
 		list, over, mine, changed := o.after(n, claim)
@@ -176,6 +177,12 @@ func (o *outlet) wrote(n int) (taken func()) {
 		taken, o.taken = o.taken, nil
 	}
 	return taken
+}
+
+func (o *outlet) newest() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.last
 }
 
 // size is how much is kept, and whether and when it was over.

@@ -22,7 +22,7 @@ const (
 // what it answered is kept until it says that it has changed.
 func (s *seat) offerOf(ctx context.Context, server string) (*Offer, error) {
 	s.mu.Lock()
-	o := s.offers[server]
+	o, changes := s.offers[server], s.changes
 	s.mu.Unlock()
 	if o != nil {
 		return o, nil
@@ -37,7 +37,7 @@ func (s *seat) offerOf(ctx context.Context, server string) (*Offer, error) {
 		o.Info = reply.Result
 	}
 	announced := member(o.Info, "capabilities")
-	budget := remoteBytes
+	budget, whole := remoteBytes, true
 	for _, l := range []struct {
 		capability, method, member string
 		to                         *[]jsontext.Value
@@ -52,6 +52,7 @@ func (s *seat) offerOf(ctx context.Context, server string) (*Offer, error) {
 		}
 		list, err := s.readList(ctx, server, l.method, l.member, &budget)
 		if err != nil {
+			whole = whole && l.to != &o.Tools
 			s.front.log.Debug("a list was not read to its end", "server", server, "list", l.method, "error", err)
 		}
 		*l.to = list
@@ -59,10 +60,14 @@ func (s *seat) offerOf(ctx context.Context, server string) (*Offer, error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	s.front.house.Listed(ctx, s.place.Space, server, o.Tools)
+	if whole { // what one may not see, others have seen
+		s.front.house.Listed(ctx, s.place.Space, server, o.Tools)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.offers[server] = o
+	if s.changes == changes {
+		s.offers[server] = o
+	}
 	return o, nil
 }
 
@@ -106,6 +111,7 @@ func (s *seat) isHere(ctx context.Context, server string) bool {
 func (s *seat) forgetOffer(server string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.changes++ // what is being read at present may be older
 	if server == "" {
 		clear(s.offers)
 	}

@@ -37,6 +37,7 @@ type seat struct {
 	listeners map[listener]bool
 	watchers  map[watch]int     // how many clients subscribed to a resource
 	offers    map[string]*Offer // of servers whose lists nobody keeps but we
+	changes   int               // of any of them
 	arrived   chan struct{}     // closed, and made anew, when something came that parley__read waits for
 }
 

@@ -1,0 +1,82 @@
+package mcpfront_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/mcpfront"
+)
+
+// TestServerThatJoinsByItself holds that its lists are read in the room, by the
+// rights of who asks, and again when they change.
+func TestServerThatJoinsByItself(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	s.offer("remote", nil)
+	var asked, tools atomic.Int64
+	tools.Store(3)
+	room := s.join("remote", client.Options{Handler: func(_ context.Context, q *client.Request) (any, error) {
+		asked.Add(1)
+		cursor, _ := parley.MemberString(q.Params, "cursor")
+		switch q.Kind.Method {
+		case "initialize":
+			return jsontext.Value(`{"capabilities":{"tools":{}},"serverInfo":{"name":"r","version":"1"}}`), nil
+		case "tools/list":
+			at := len(cursor)
+			next := ""
+			if int64(at+1) < tools.Load() {
+				next = `,"nextCursor":"` + cursor + `x"`
+			}
+			return jsontext.Value(fmt.Sprintf(`{"tools":[{"name":"t%d","inputSchema":{}},7,null]%s}`, at, next)), nil
+		}
+		return jsontext.Value(`{"content":[]}`), nil
+	}})
+	in := s.session("/mcp/demo", "agent", `{}`)
+	names := func(as, in string) (list []string) {
+		last := s.do(request{as: as, headers: []string{in}, body: call(1, "tools/list", `{}`)}).last()
+		for v := range parley.Elements(jsontext.Value(member(t, last, "result", "tools"))) {
+			if name, _ := parley.MemberString(v, "name"); strings.HasPrefix(name, "remote__") {
+				list = append(list, name)
+			}
+		}
+		return list
+	}
+	if got := names("agent", in); !slices.Equal(got, []string{"remote__t0", "remote__t1", "remote__t2"}) {
+		t.Errorf("%q", got)
+	}
+	before := asked.Load()
+	names("agent", in)
+	if r := s.do(request{headers: []string{in}, body: call(1, "tools/call", `{"name":"remote__t2"}`)}); member(t, r.last(), "result", "content") != "[]" {
+		t.Errorf("%s", r.last())
+	}
+	if n := asked.Load() - before; n != 1 {
+		t.Errorf("%d requests for what was known, and a call", n)
+	}
+	get := s.open(request{method: http.MethodGet, headers: []string{in}})
+	tools.Store(1)
+	if _, err := room.Notify(t.Context(), "", "notifications/tools/list_changed", nil); err != nil {
+		t.Fatal(err)
+	}
+	get.next()
+	if got := names("agent", in); len(got) != 1 {
+		t.Errorf("%q", got)
+	}
+	// Who may not read the lists does not make them empty for others.
+	if got := names("silent", s.session("/mcp/demo", "silent", `{}`)); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !slices.Equal(s.listed, []int{9, 3}) {
+		t.Errorf("told of lists of %v", s.listed)
+	}
+}
