@@ -117,6 +117,10 @@ func (a *attendance) own(key ownKey, asks jsontext.Value) (*session, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	s := a.sessions[key]
+	if s != nil && s.over() {
+		a.drop(key, s) // before its own goroutine has come to that
+		s = nil
+	}
 	if s == nil {
 		if a.ctx.Err() != nil {
 			return nil, ErrClosed
@@ -132,6 +136,16 @@ func (a *attendance) own(key ownKey, asks jsontext.Value) (*session, error) {
 	}
 	s.users++
 	return s, nil
+}
+
+// over says that a session was made and has ended.
+func (s *session) over() bool {
+	select {
+	case <-s.made:
+		return s.up == nil || s.up.reason() != nil
+	default:
+		return false
+	}
 }
 
 // makeRoom ends the session that was idle for longest where there are too many.

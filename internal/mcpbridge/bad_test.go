@@ -29,8 +29,7 @@ func bad(in io.Reader, out io.Writer) {
 		fmt.Fprintf(out, format+"\n", args...)
 	}
 	lines := newScanner(in)
-	refused, tool := 0, ""
-	var at string
+	answers, at := 0, ""
 	for lines.Scan() {
 		line := jsontext.Value(lines.Text())
 		method, _ := parley.MemberString(line, "method")
@@ -48,7 +47,7 @@ func bad(in io.Reader, out io.Writer) {
 		case "tools/list":
 			say(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, badTools())
 		case "tools/call":
-			tool, _ = parley.MemberString(params, "name")
+			tool, _ := parley.MemberString(params, "name")
 			at = id
 			switch tool {
 			case "garbage":
@@ -76,11 +75,16 @@ func bad(in io.Reader, out io.Writer) {
 				say(`{"jsonrpc":"2.0","id":"b0","method":"sampling/createMessage","params":{}}`)
 			}
 		case "":
-			switch refused++; {
-			case tool == "bore" && parley.Member(line, "error") == nil:
-				say(`{"jsonrpc":"2.0","id":"b%d","method":"sampling/createMessage","params":{}}`, refused)
-			case tool == "bore", tool == "flood" && refused == 2*maxIncoming:
-				say(`{"jsonrpc":"2.0","id":%s,"result":{"answers":%d}}`, at, refused)
+			refused := parley.Member(line, "error") != nil
+			bored := strings.HasPrefix(string(parley.Member(line, "id")), `"b`)
+			if !refused {
+				answers++
+			}
+			switch {
+			case bored && !refused:
+				say(`{"jsonrpc":"2.0","id":"b%d","method":"sampling/createMessage","params":{}}`, answers)
+			case bored, !refused && answers == maxIncoming:
+				say(`{"jsonrpc":"2.0","id":%s,"result":{"answers":%d}}`, at, answers)
 			}
 		}
 	}
