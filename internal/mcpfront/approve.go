@@ -51,6 +51,9 @@ func (x *exchange) findOrPropose(ctx context.Context, fl *flight, kind parley.Ki
 		return nil, nil, err
 	}
 	if !found {
+		// Who hangs up meanwhile would leave a proposal that nobody takes back.
+		ctx, cancel := context.WithTimeout(x.front.ctx, farewell)
+		defer cancel()
 		p, err = x.seat.room.Propose(ctx, fl.server, fl.method, params, client.Collect())
 		return p, nil, err
 	}

@@ -157,6 +157,9 @@ func (s *seat) answer(ctx context.Context, req *client.Request) (any, error) {
 		return nil, client.MethodNotFound(req.Kind.Method)
 	}
 	fl := s.flightOf(req.Envelope.Correlation.IDs)
+	if fl == nil {
+		fl = s.flightToCome(ctx, req.Envelope)
+	}
 	if fl == nil || fl.server != req.Envelope.From {
 		return nil, &client.RPCError{Code: codeRefused, Message: "no client of " + s.place.Participant + " waits for the call that this belongs to"}
 	}

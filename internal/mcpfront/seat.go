@@ -32,6 +32,7 @@ type seat struct {
 	calls     int
 	listens   int
 	flights   map[string]*flight   // by the ids of their requests and fulfilments
+	came      chan struct{}        // closed, and made anew, with every call that waits for a proposal
 	awaited   map[string]*wait     // by the ids of proposals
 	handovers map[string]*handover // by the ids of proposals
 	listeners map[listener]bool
@@ -64,7 +65,7 @@ func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
 	if mine {
 		s = &seat{
 			front: f, place: at, count: count, ready: make(chan struct{}), used: time.Now(),
-			flights: map[string]*flight{}, awaited: map[string]*wait{}, handovers: map[string]*handover{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
+			flights: map[string]*flight{}, came: make(chan struct{}), awaited: map[string]*wait{}, handovers: map[string]*handover{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
 			arrived: make(chan struct{}),
 		}
 		f.seats[at] = s
@@ -223,6 +224,8 @@ func (s *seat) await(proposal string, fl *flight) (end func()) {
 	}
 	w.last = fl
 	w.calls++
+	close(s.came)
+	s.came = make(chan struct{})
 	return func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
