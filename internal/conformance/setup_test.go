@@ -26,6 +26,10 @@ import (
 var scratch string
 
 func TestMain(m *testing.M) {
+	if tally := os.Getenv(tallyEnv); tally != "" {
+		serveApproved(tally)
+		return
+	}
 	var err error
 	if scratch, err = os.MkdirTemp("", "conformance-"); err != nil {
 		panic(err)
