@@ -235,3 +235,80 @@ func TestApprovedCallAsksBack(t *testing.T) {
 		t.Errorf("%d proposals", n)
 	}
 }
+
+// TestApprovalAcrossARestart holds that a held call says that it waits when the
+// front goes, and that what was decided meanwhile is there afterwards, once.
+func TestApprovalAcrossARestart(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	files := s.serve("files")
+	boss := s.join("boss", client.Options{})
+	in := s.session("/mcp/demo", "asker", `{}`)
+	first := s.open(request{as: "asker", headers: []string{in}, body: call(1, "tools/call", `{"name":"files__write","arguments":{"n":1},"_meta":{"progressToken":1}}`)})
+	again := asks("2")
+	again.body = strings.Replace(again.body, `"_meta":{`, `"_meta":{"progressToken":1,`, 1)
+	second := s.open(again)
+	first.next() // they are told that they wait
+	second.next()
+	s.restart()
+	for _, st := range []*stream{first, second} {
+		got := st.ended()
+		if len(got) != 1 || member(t, got[0], "result", "structuredContent", "status") != "pending" {
+			t.Errorf("%s", got)
+		}
+	}
+	open := proposals(t, boss, client.ProposalOpen)
+	if len(open) != 2 {
+		t.Fatalf("%d proposals are open", len(open))
+	}
+	for _, p := range open {
+		if _, err := boss.FulfilID(t.Context(), p.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.restart()
+	if r := s.do(request{as: "asker", headers: []string{in}, body: call(1, "ping", `{}`)}); r.status != http.StatusNotFound {
+		t.Errorf("a session has outlived the front: %s", r.body)
+	}
+	in = s.session("/mcp/demo", "asker", `{}`)
+	for _, q := range []request{
+		{as: "asker", headers: []string{in}, body: call(1, "tools/call", `{"name":"files__write","arguments":{"n":1}}`)},
+		asks("2"),
+	} {
+		if r := s.do(q); member(t, r.last(), "result", "structuredContent", "name") != "write" {
+			t.Errorf("%s", r.last())
+		}
+	}
+	if n := len(files.requests("tools/call")); n != 2 {
+		t.Errorf("%d calls were made", n)
+	}
+}
+
+// TestHangingUpLosesNoResult holds that an outcome counts as collected only
+// where the client was there to have it.
+func TestHangingUpLosesNoResult(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	files := s.serve("files")
+	boss := s.join("boss", client.Options{})
+	q := tool("files__hang", `{}`, `{}`, "")
+	q.as = "asker"
+	st := s.open(q)
+	until(t, "it is proposed", func() bool { return len(proposals(t, boss, client.ProposalOpen)) == 1 })
+	id := proposals(t, boss, client.ProposalOpen)[0].ID
+	fulfilled := make(chan error, 1)
+	go func() { _, err := boss.FulfilID(t.Context(), id); fulfilled <- err }()
+	until(t, "the call arrives", func() bool { return len(files.requests("tools/call")) == 1 })
+	st.hangUp()
+	st.ended()
+	close(files.release)
+	if err := <-fulfilled; err != nil {
+		t.Fatal(err)
+	}
+	if r := s.do(q); member(t, r.last(), "result", "_meta", "parley/proposal") != id || member(t, r.last(), "result", "content") != "[]" {
+		t.Errorf("%s", r.last())
+	}
+	if n := len(files.requests("tools/call")); n != 1 {
+		t.Errorf("%d calls were made", n)
+	}
+}

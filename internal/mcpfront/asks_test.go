@@ -200,14 +200,14 @@ func TestServerAsksModernClient(t *testing.T) {
 	}
 
 	state = park()
-	s.front.Sweep(time.Now().Add(mcpfront.ParkedFor + time.Second))
+	s.front().Sweep(time.Now().Add(mcpfront.ParkedFor + time.Second))
 	gone(retry(state, `{"q1":{}}`))
 	until(t, "the server hears of it", func() bool {
 		files.mu.Lock()
 		defer files.mu.Unlock()
 		return len(files.answers) == 3
 	})
-	if _, _, parked := s.front.Counts(); parked != 0 {
+	if _, _, parked := s.front().Counts(); parked != 0 {
 		t.Errorf("%d calls are parked", parked)
 	}
 }
@@ -223,7 +223,7 @@ func TestFloodOfParkedCalls(t *testing.T) {
 			break
 		}
 	}
-	if _, _, parked := s.front.Counts(); !full || parked > 200 {
+	if _, _, parked := s.front().Counts(); !full || parked > 200 {
 		t.Errorf("%d calls of one participant are parked", parked)
 	}
 	q := tool("files__ask", `{"elicitation":{}}`, `{}`, "")

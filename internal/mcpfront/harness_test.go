@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,11 +34,11 @@ const patience = 20 * time.Second
 
 // site is a gateway with /mcp, in this process, and the servers of its spaces.
 type site struct {
-	t     testing.TB
-	url   string
-	front *mcpfront.Front
-	g     *gateway.Gateway
-	web   *http.Client
+	t   testing.TB
+	url string
+	now atomic.Pointer[mcpfront.Front]
+	g   *gateway.Gateway
+	web *http.Client
 
 	mu     sync.Mutex
 	offers map[string]*mcpfront.Offer // by server; nil where it is down
@@ -86,17 +87,17 @@ func begin(t testing.TB, o mcpfront.Options, change func(*space.Rules)) *site {
 	if s.g, err = gateway.New(t.Context(), gateway.Options{Journal: keep, Spaces: spaces}); err != nil {
 		t.Fatal(err)
 	}
-	s.front = mcpfront.New(s, o)
+	s.now.Store(mcpfront.New(s, o))
 	var routes []gateway.Route
 	for _, pattern := range []string{"/mcp", "/mcp/{space}", "/mcp/{space}/{participant}"} {
-		routes = append(routes, gateway.Route{Pattern: pattern, Serve: s.front.Serve})
+		routes = append(routes, gateway.Route{Pattern: pattern, Serve: func(w http.ResponseWriter, r *http.Request) error { return s.front().Serve(w, r) }})
 	}
 	srv := httptest.NewUnstartedServer(nil)
 	srv.Config = gateway.Server(s.g.Handler(routes...))
 	srv.Start()
 	s.url, s.web = srv.URL, srv.Client()
 	t.Cleanup(func() {
-		s.front.Close()
+		s.front().Close()
 		if err := s.g.Shutdown(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("shutdown: %v", err)
 		}
@@ -104,6 +105,15 @@ func begin(t testing.TB, o mcpfront.Options, change func(*space.Rules)) *site {
 		srv.Close()
 	})
 	return s
+}
+
+// front is the one that serves at present.
+func (s *site) front() *mcpfront.Front { return s.now.Load() }
+
+// restart makes the front a new one, as a restart of the process does.
+func (s *site) restart() {
+	s.front().Close()
+	s.now.Store(mcpfront.New(s, mcpfront.Options{}))
 }
 
 // Who implements [mcpfront.House].

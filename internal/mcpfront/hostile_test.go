@@ -129,6 +129,15 @@ func TestForeignPages(t *testing.T) {
 			t.Errorf("%s, %s: %d %s", c.as, c.header, got.status, got.body)
 		}
 	}
+	// A browser's session is good for the gateway's own pages alone.
+	cookie := "Cookie: " + strings.Split(s.do(request{path: "/v1/session", as: "nobody", body: `{"token":"token-agent"}`}).header.Get("Set-Cookie"), ";")[0]
+	for origin, status := range map[string]int{"": 200, "https://evil.example": 403, "http://localhost:5173": 403, "null": 403} {
+		r := q
+		r.as, r.headers = "nobody", append([]string{cookie, "Origin: " + origin}, q.headers...)
+		if got := s.do(r); got.status != status {
+			t.Errorf("a cookie, and %q: %d %s", origin, got.status, got.body)
+		}
+	}
 }
 
 func TestFloods(t *testing.T) {
@@ -248,7 +257,7 @@ func TestKickedAndRevoked(t *testing.T) {
 	if r := s.do(request{as: "other", headers: []string{other}, body: `{"jsonrpc":"2.0","id":2,"method":"ping"}`}); r.status != http.StatusNotFound && r.status != http.StatusUnauthorized {
 		t.Errorf("the session: %d %s", r.status, r.body)
 	}
-	s.front.Sweep(time.Now())
+	s.front().Sweep(time.Now())
 	get.ended()
 }
 

@@ -235,10 +235,11 @@ func (s *session) serve(w http.ResponseWriter, r *http.Request, m jsonrpc.Messag
 		writeRPC(w, http.StatusOK, m.ID, rpcError(err))
 		return
 	}
-	defer done()
 	x := &exchange{caller: &s.caller, front: s.front, msg: m, w: w, http: r.Context(), out: newOutlet(s.nextOutlet())}
 	result, err := x.run(ctx)
-	if errors.Is(context.Cause(ctx), errCancelled) {
+	cancelled := errors.Is(context.Cause(ctx), errCancelled)
+	done() // who has the answer may use the id again
+	if cancelled {
 		// Nobody waits for an answer: only the response has to end.
 		x.abandon()
 		return

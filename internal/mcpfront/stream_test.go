@@ -120,7 +120,7 @@ func TestResumeOfACall(t *testing.T) {
 	if r := s.do(request{method: http.MethodGet, headers: []string{foreign, "Last-Event-ID: " + e.id}}); r.status != http.StatusBadRequest {
 		t.Errorf("another session resumed it: %d %s", r.status, r.body)
 	}
-	s.front.Sweep(time.Now().Add(2 * time.Minute))
+	s.front().Sweep(time.Now().Add(2 * time.Minute))
 	if r := s.do(request{method: http.MethodGet, headers: []string{in, "Last-Event-ID: " + e.id}}); r.status != http.StatusBadRequest {
 		t.Errorf("it is still there: %d %s", r.status, r.body)
 	}
@@ -132,7 +132,7 @@ func TestSessionsExpire(t *testing.T) {
 	idle, busy := s.session("/mcp/demo", "agent", `{}`), s.session("/mcp/demo", "agent", `{}`)
 	st := s.open(request{method: http.MethodGet, headers: []string{busy}})
 	<-st.events
-	s.front.Sweep(time.Now().Add(31 * time.Minute))
+	s.front().Sweep(time.Now().Add(31 * time.Minute))
 	ping := func(in string) int {
 		return s.do(request{headers: []string{in}, body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}).status
 	}
@@ -142,8 +142,8 @@ func TestSessionsExpire(t *testing.T) {
 	st.hangUp()
 	st.ended()
 	until(t, "nobody is there", func() bool {
-		s.front.Sweep(time.Now().Add(31 * time.Minute))
-		sessions, seats, _ := s.front.Counts()
+		s.front().Sweep(time.Now().Add(31 * time.Minute))
+		sessions, seats, _ := s.front().Counts()
 		return sessions+seats == 0
 	})
 	if ping(busy) != http.StatusNotFound {
