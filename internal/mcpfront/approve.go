@@ -73,7 +73,8 @@ func (x *exchange) approvalWait() time.Duration {
 // hold waits for a proposal's outcome, for a time under what clients wait for.
 func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wait time.Duration) (jsontext.Value, error) {
 	fl.proposal = p.ID
-	defer x.seat.await(p.ID, fl)()
+	leave := x.seat.await(p.ID, fl)
+	defer leave()
 	holding, stop := context.WithTimeout(ctx, wait)
 	defer stop()
 	outcome, err := x.decision(holding, fl, p)
@@ -87,7 +88,7 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 	case ctx.Err() != nil && !x.withdraws(ctx):
 		return pending(fl, p, outcome) // we go away, the proposal does not
 	case ctx.Err() != nil:
-		if x.seat.awaiting(p.ID) == 1 {
+		if leave() {
 			x.withdraw(p) // nobody else made the same call
 		}
 		return nil, context.Cause(ctx)

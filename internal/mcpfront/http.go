@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,12 +63,7 @@ func (f *Front) place(r *http.Request) (Place, error) {
 }
 
 func (f *Front) has(space, server string) bool {
-	for _, s := range f.house.Servers(space) {
-		if s == server {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(f.house.Servers(space), server)
 }
 
 // bySession answers what only sessions have: the listening stream, and the end.

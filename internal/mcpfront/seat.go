@@ -3,6 +3,7 @@ package mcpfront
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -213,8 +214,8 @@ type wait struct {
 }
 
 // await makes a flight one that waits for a proposal, until the function is
-// called.
-func (s *seat) await(proposal string, fl *flight) (end func()) {
+// called, which says whether it was the last one.
+func (s *seat) await(proposal string, fl *flight) (leave func() (last bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.awaited[proposal]
@@ -226,23 +227,15 @@ func (s *seat) await(proposal string, fl *flight) (end func()) {
 	w.calls++
 	close(s.came)
 	s.came = make(chan struct{})
-	return func() {
+	return sync.OnceValue(func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if w.calls--; w.calls == 0 {
-			delete(s.awaited, proposal)
+		if w.calls--; w.calls > 0 {
+			return false
 		}
-	}
-}
-
-// awaiting is how many calls wait for a proposal.
-func (s *seat) awaiting(proposal string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if w := s.awaited[proposal]; w != nil {
-		return w.calls
-	}
-	return 0
+		delete(s.awaited, proposal)
+		return true
+	})
 }
 
 // fulfilled lets whoever waits for a proposal hear of what concerns its
@@ -294,15 +287,17 @@ func (s *seat) notified(e *parley.Envelope, method string) {
 			s.notifiedOf(e, method, params)
 			return
 		}
-	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
-		s.forgetOffer(e.From)
-	case updated:
+	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed", updated:
 	default:
 		return
 	}
-	if slices.Contains(s.front.house.Servers(s.place.Space), e.From) {
-		s.broadcast(e.From, method, params)
+	if !slices.Contains(s.front.house.Servers(s.place.Space), e.From) {
+		return
 	}
+	if strings.HasSuffix(method, "/list_changed") {
+		s.forgetOffer(e.From)
+	}
+	s.broadcast(e.From, method, params)
 }
 
 // notifiedOf passes on what belongs to a call, unless that is over.
