@@ -82,8 +82,11 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 		x.seat.take(outcome.ID, fl) // what it was fulfilled by; other ends have no followers
 		outcome, err = p.Wait(holding)
 	}
+	if err == nil && outcome.Reply != nil && asksForInput(outcome.Reply.Result) {
+		outcome, err = x.lastRound(holding, fl, outcome)
+	}
 	switch {
-	case outcome.Decision != "":
+	case outcome.Decision != "" && !errors.Is(err, errRoundRuns):
 		return x.outcome(fl, p, outcome, err)
 	case ctx.Err() != nil && !x.withdraws(ctx):
 		return pending(fl, p, outcome) // we go away, the proposal does not
@@ -92,7 +95,7 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 			x.withdraw(p) // nobody else made the same call
 		}
 		return nil, context.Cause(ctx)
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errRoundRuns), errors.Is(err, context.DeadlineExceeded):
 		decided, _ := p.Decided(holding) // its time is up: this only looks
 		return pending(fl, p, decided)
 	}
@@ -229,6 +232,15 @@ func pending(fl *flight, p *client.Proposal, decided client.Outcome) (jsontext.V
 	text += "\nTo wait on, make exactly the same call again, or call parley__await with {\"proposal\": \"" + p.ID + "\"}. It is not made twice." +
 		"\nTo take it back, call parley__withdraw. You may do other things meanwhile."
 	return notMade(fl, p, text, append(standing(status, p.ID), '}'), fl.strict)
+}
+
+// asks is the answer of parley__await where the server wants to know something:
+// the client is asked in the course of the call itself.
+func asks(fl *flight, p *client.Proposal) (jsontext.Value, error) {
+	fl.waits = true
+	text := "This call was approved, and its server asks for something first, as proposal " + p.ID + "." +
+		"\nTo be asked, make exactly the same call again. It is not made twice."
+	return notMade(fl, p, text, append(standing(mcp.InputRequired, p.ID), '}'), false)
 }
 
 func standing(status, proposal string) jsontext.Value {

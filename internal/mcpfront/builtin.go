@@ -233,6 +233,9 @@ func (x *exchange) awaited(ctx context.Context, fl *flight, p *client.Proposal, 
 	case err != nil && ctx.Err() == nil:
 		e := rpcError(err)
 		return toolResult(e.Message, e.JSON(), true), nil
+	case err == nil && asksForInput(result):
+		fl.method = "tools/call" // what is answered is the call of this tool
+		return asks(fl, p)
 	case err == nil && fl.method != "tools/call" && !fl.waits:
 		return x.mark(toolResult(string(result), jsontext.Value(`{"result":`+string(result)+`}`), false), fl.fulfilment, p.ID)
 	}
