@@ -25,14 +25,14 @@ type hall struct {
 
 	mu      sync.Mutex
 	bridges map[bridgeName]*mcpbridge.Bridge
-	up      map[bridgeName]bool                  // servers that offer something at present
-	offers  map[*mcpbridge.Offer]*mcpfront.Offer // the newest of each server
+	up      map[bridgeName]bool              // servers that offer something at present
+	offers  map[*mcpbridge.Offer]*shownOffer // the newest of each server
 }
 
 func newHall(h *house) *hall {
 	return &hall{
 		house: h, tokens: map[mcpfront.Place]string{},
-		bridges: map[bridgeName]*mcpbridge.Bridge{}, up: map[bridgeName]bool{}, offers: map[*mcpbridge.Offer]*mcpfront.Offer{},
+		bridges: map[bridgeName]*mcpbridge.Bridge{}, up: map[bridgeName]bool{}, offers: map[*mcpbridge.Offer]*shownOffer{},
 	}
 }
 
@@ -123,17 +123,30 @@ func (l *hall) Offer(ctx context.Context, at mcpfront.Place, server string, capa
 	if err != nil {
 		return nil, err
 	}
+	shown := l.shown(o)
+	if !l.isPinned(bridgeName{at.Space, server}) {
+		return shown.all, nil
+	}
+	unaccepted, err := l.house.gateway.Unaccepted(ctx, at.Space, server, shown.definitions())
+	if err != nil {
+		return nil, err
+	}
+	return shown.without(unaccepted), nil
+}
+
+// shown is what the front shows of an offer.
+func (l *hall) shown(o *mcpbridge.Offer) *shownOffer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if known := l.offers[o]; known != nil {
-		return known, nil
+		return known
 	}
 	if len(l.offers) >= mostOffers {
 		clear(l.offers) // those that are in use come back
 	}
-	known := &mcpfront.Offer{Info: o.Info.Raw, Tools: o.Tools, Resources: o.Resources, Templates: o.Templates, Prompts: o.Prompts}
+	known := &shownOffer{all: &mcpfront.Offer{Info: o.Info.Raw, Tools: o.Tools, Resources: o.Resources, Templates: o.Templates, Prompts: o.Prompts}}
 	l.offers[o] = known
-	return known, nil
+	return known
 }
 
 // mostOffers bounds the offers that are kept ready for lists.
@@ -165,14 +178,17 @@ func (l *hall) bridged(name bridgeName, b *mcpbridge.Bridge) {
 
 // offered takes in what a server offers, nil while it is down.
 func (l *hall) offered(ctx context.Context, name bridgeName, o *mcpbridge.Offer) {
+	news := false
 	if o != nil && l.house.plan.config.Spaces[name.space].MCPServers[name.id].Pin != config.PinOff {
+		news = l.isPinned(name) && l.hasUnaccepted(ctx, name, o)
 		l.Listed(ctx, name.space, name.id, o.Tools)
 	}
 	l.mu.Lock()
 	was := l.up[name]
 	l.up[name] = o != nil
 	l.mu.Unlock()
-	if was != (o != nil) { // a change of its lists the server announces itself
+	// Other changes of its lists the server announces itself.
+	if news || was != (o != nil) {
 		l.house.front.Changed(name.space, name.id)
 	}
 }
@@ -183,13 +199,7 @@ func (l *hall) Listed(ctx context.Context, space, server string, list []jsontext
 	if l.house.plan.config.Spaces[space].Enforcement == config.Lazy {
 		return // it reads no calls, so that nothing could be held against them
 	}
-	tools := make([]gateway.Tool, 0, len(list))
-	for _, raw := range list {
-		if tool, ok := parley.MemberString(raw, "name"); ok {
-			tools = append(tools, gateway.Tool{Name: tool, Definition: raw})
-		}
-	}
-	if err := l.house.gateway.ToolsListed(ctx, space, server, tools); err != nil && !errors.Is(err, context.Canceled) {
+	if err := l.house.gateway.ToolsListed(ctx, space, server, toolsOf(list)); err != nil && !errors.Is(err, context.Canceled) {
 		l.house.plan.log.Error("the tools of a server are not on record", "space", space, "bridge", server, "error", err)
 	}
 }

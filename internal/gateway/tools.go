@@ -20,6 +20,24 @@ type Tool struct {
 	Definition jsontext.Value
 }
 
+// Listed is a tool by its name and the digest of its definition.
+type Listed = space.Listed
+
+// Listed is what the record knows a tool by.
+func (t Tool) Listed() Listed {
+	if !t.Definition.IsValid() {
+		return Listed{Name: t.Name, Digest: sha256.Sum256(t.Definition)}
+	}
+	return Listed{Name: t.Name, Digest: parley.DigestParams(t.Definition)}
+}
+
+// Unaccepted are the places in a server's list of definitions that are not the
+// accepted ones, or not on record yet.
+func (g *Gateway) Unaccepted(ctx context.Context, name, participant string, list []Listed) (places []int, err error) {
+	err = g.View(ctx, name, func(s *space.State) { places = s.Unaccepted(participant, list) })
+	return places, err
+}
+
 // ToolsListed is told each complete list of a configured server's tools. What the
 // record does not know of them is put there: definitions that are seen for the
 // first time, and those that have changed, with what is different. It returns
@@ -96,13 +114,8 @@ func (l *toolList) read(tools []Tool) {
 // readDefinition takes a definition's digest. One that is no JSON, or more than
 // others should have to read, is recorded by that and its size alone.
 func readDefinition(t Tool, most int) definition {
-	d := definition{name: t.Name, size: len(t.Definition)}
-	if !t.Definition.IsValid() {
-		d.digest = sha256.Sum256(t.Definition)
-		return d
-	}
-	d.digest = parley.DigestParams(t.Definition)
-	if d.size <= most && nesting(t.Definition) <= toolNesting {
+	d := definition{name: t.Name, digest: t.Listed().Digest, size: len(t.Definition)}
+	if d.size <= most && t.Definition.IsValid() && nesting(t.Definition) <= toolNesting {
 		d.json = t.Definition.Clone()
 		_ = d.json.Compact() // it is valid
 	}

@@ -92,7 +92,7 @@ func (s *seat) join() {
 	defer close(s.ready)
 	s.room, s.err = s.front.house.Dial(s.front.ctx, s.place, &client.Options{
 		Routing: client.RoutingDirected,
-		Kinds:   []string{"mcp/request:notifications/*", parley.KindChat, parley.KindGrant, parley.KindRevoke},
+		Kinds:   []string{"mcp/request:notifications/*", parley.KindChat, parley.KindGrant, parley.KindRevoke, parley.KindAcceptTool},
 		EchoOff: true, Buffer: 1,
 		OnArrival: s.arrive, Handler: s.answer, Concurrency: maxCallsEach,
 		Logger: s.front.log,
@@ -269,6 +269,9 @@ func (s *seat) arrive(e *parley.Envelope) {
 		if who, _ := parley.MemberString(e.Payload, "recipient"); who == s.place.Participant {
 			s.changed("")
 		}
+	case kind.Type == parley.KindAcceptTool:
+		server, _ := parley.MemberString(e.Payload, "participant")
+		s.changed(server)
 	case kind.Type != parley.TypeRequest:
 	case isNotification(kind.Method):
 		s.notified(e, kind.Method)

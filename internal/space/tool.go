@@ -167,6 +167,17 @@ func (s *State) Tools(participant string) []Tool {
 	return list
 }
 
+// Unaccepted are the places in a participant's list of definitions that are not
+// the accepted ones: nobody may call these tools where they are pinned.
+func (s *State) Unaccepted(participant string, list []Listed) (places []int) {
+	for i, l := range list {
+		if t := s.tools.get(participant, l.Name); t == nil || !t.IsAccepted() || t.Digest != l.Digest {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
 // ToolNotice is the gateway's notice of tools that were seen or have changed.
 func (s *State) ToolNotice(payload jsontext.Value, now time.Time) *parley.Envelope {
 	return s.system(parley.KindNotice, now, payload)
