@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -41,6 +42,7 @@ func TestApprovalCases(t *testing.T) {
 		"asked back":      h.askedBack,
 		"asked back late": h.askedBackLate,
 		"ended meanwhile": h.endedMeanwhile,
+		"left":            h.leftInTheLastRound,
 		"redefined":       h.redefined,
 		"killed server":   h.killedServer,
 	} {
@@ -370,4 +372,45 @@ func (h *approvalHouse) ranOnce(t *testing.T, id string) {
 func (b *boss) becomes(t *testing.T, id string, want client.ProposalState) {
 	t.Helper()
 	until(t, b.ctx, id+" is "+string(want), func() bool { return b.state(t, id) == want })
+}
+
+// A client that leaves in the last round of an approved call finds the result
+// of that round, and is not asked again for what it has said.
+func (h *approvalHouse) leftInTheLastRound(t *testing.T, p pair, id string) {
+	boss, tool := h.boss["patient"], "modern__ask"
+	c := newClient(t, h.ctx, h.url+"/mcp/patient", modern, true)
+	call := begin(h.ctx, c, tool, arguments(id))
+	e := boss.proposed(t, id, 1)
+	boss.approve(t, e)
+	round := roundOf(t, call.answer(t))
+	if r := h.await(t, c, e.ID); r.what() != "input_required" || r.Result.ResultType == "input_required" {
+		t.Errorf("parley__await is answered %q: %s", r.what(), r.text())
+	}
+	if again := roundOf(t, begin(h.ctx, c, tool, arguments(id)).answer(t)); fmt.Sprint(again) != fmt.Sprint(round) {
+		t.Errorf("asked again it asks %v, before that %v", again, round)
+	}
+	h.tally.hold(id)
+	ctx, hangUp := context.WithCancel(h.ctx)
+	defer hangUp()
+	left := make(chan error, 1)
+	go func() {
+		_, err := c.call(ctx, tool, arguments(id), round)
+		left <- err
+	}()
+	h.tally.began(t, h.ctx, id)
+	hangUp()
+	if err := <-left; err == nil {
+		t.Error("it was answered")
+	}
+	next := begin(h.ctx, newClient(t, h.ctx, h.url+"/mcp/patient", p.client, true), tool, arguments(id))
+	h.tally.release(id)
+	if r := next.answer(t); r.what() != "did "+id+" for Ada" || r.proposal() != e.ID {
+		t.Errorf("answered %q of %q: %s", r.what(), r.proposal(), r.text())
+	}
+	anew := begin(h.ctx, c, tool, arguments(id))
+	boss.decide(t, boss.proposed(t, id, 2), "reject")
+	if r := anew.answer(t); r.what() != "rejected" {
+		t.Errorf("answered %q: %s", r.what(), r.text())
+	}
+	h.ranOnce(t, id)
 }
