@@ -25,7 +25,7 @@ const (
 	agentToken = "a-token-of-the-agent"
 	bossToken  = "a-token-of-the-boss"
 
-	patience = 20 * time.Second // for everything that one house does
+	patience = 40 * time.Second // for everything that one house does
 )
 
 // approvalSpaces differ in how long a call is held, and in how long a proposal
