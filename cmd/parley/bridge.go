@@ -136,6 +136,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 			a.bridged(name)
 			h.oneTried()
 		},
+		Before:  func(ctx context.Context, o *mcpbridge.Offer) { h.hall.record(ctx, name, o) },
 		OnOffer: func(_ string, o *mcpbridge.Offer) { h.hall.offered(ctx, name, o) },
 		OnState: func(s mcpbridge.State) {
 			if s.Phase == mcpbridge.Failed {

@@ -176,13 +176,20 @@ func (l *hall) bridged(name bridgeName, b *mcpbridge.Bridge) {
 	l.bridges[name] = b
 }
 
+// record puts what a server lists on record, and reports whether some of it is to
+// be shown from now on.
+func (l *hall) record(ctx context.Context, name bridgeName, o *mcpbridge.Offer) (news bool) {
+	if l.house.plan.config.Spaces[name.space].MCPServers[name.id].Pin == config.PinOff {
+		return false
+	}
+	news = l.isPinned(name) && l.hasUnaccepted(ctx, name, o)
+	l.Listed(ctx, name.space, name.id, o.Tools)
+	return news
+}
+
 // offered takes in what a server offers, nil while it is down.
 func (l *hall) offered(ctx context.Context, name bridgeName, o *mcpbridge.Offer) {
-	news := false
-	if o != nil && l.house.plan.config.Spaces[name.space].MCPServers[name.id].Pin != config.PinOff {
-		news = l.isPinned(name) && l.hasUnaccepted(ctx, name, o)
-		l.Listed(ctx, name.space, name.id, o.Tools)
-	}
+	news := o != nil && l.record(ctx, name, o)
 	l.mu.Lock()
 	was := l.up[name]
 	l.up[name] = o != nil

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/mcpfront"
 	"github.com/parleyhq/parley/internal/space"
 )
@@ -51,16 +52,8 @@ func (f *fickle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // has accepted it: neither after a change, nor where it says it to some alone.
 func TestPinnedDefinitionsAreShownOnceAccepted(t *testing.T) {
 	server := &fickle{}
-	server.says.Store("looks")
-	upstream := httptest.NewServer(server)
-	t.Cleanup(upstream.Close)
-	h := openedHouse(t, `listen: 127.0.0.1:0
-spaces:
-  demo:
-    participants: {you: {capabilities: ["mcp/*", "space/*"]}}
-    mcp_servers: {eyes: {url: "`+upstream.URL+`", era: legacy, pin: strict}}
-`)
-	you := mcpfront.Place{Space: "demo", Participant: "you"}
+	h := openedHouse(t, fickleHouse(t, server))
+	you := fickleGuest
 	out := &terminal{out: io.Discard, err: io.Discard}
 	h.bridge(h.invite(t.Context()), &announcer{t: out, house: h})
 
@@ -122,4 +115,44 @@ func await(t *testing.T, want string, get func() string) {
 		}
 	}
 	t.Fatalf("got %q, want %q", got, want)
+}
+
+// Whoever calls as soon as a server is here calls by definitions that are on
+// record already.
+func TestDefinitionsAreOnRecordBeforeTheServerJoins(t *testing.T) {
+	h := openedHouse(t, fickleHouse(t, &fickle{}))
+	room, err := client.Dial(t.Context(), h.url, &client.Options{Space: "demo", Token: h.hall.tokens[fickleGuest]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { room.Close() })
+	h.bridge(h.invite(t.Context()), &announcer{t: &terminal{out: io.Discard, err: io.Discard}, house: h})
+	for e, err := range room.Envelopes(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		event, _ := parley.MemberString(e.Payload, "event")
+		who, _ := parley.MemberString(parley.Member(e.Payload, "participant"), "id")
+		switch {
+		case event == "join" && who == "eyes":
+			t.Fatal("it joined before its tools were known")
+		case event == "tools_seen":
+			return
+		}
+	}
+}
+
+var fickleGuest = mcpfront.Place{Space: "demo", Participant: "you"}
+
+// fickleHouse is a configuration with a fickle server.
+func fickleHouse(t *testing.T, server *fickle) string {
+	server.says.Store("looks")
+	upstream := httptest.NewServer(server)
+	t.Cleanup(upstream.Close)
+	return `listen: 127.0.0.1:0
+spaces:
+  demo:
+    participants: {you: {capabilities: ["mcp/*", "space/*"]}}
+    mcp_servers: {eyes: {url: "` + upstream.URL + `", era: legacy, pin: strict}}
+`
 }

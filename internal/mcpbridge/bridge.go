@@ -68,6 +68,11 @@ type Join struct {
 	// OnJoin is told each time that the server has joined the room.
 	OnJoin func(participant string)
 
+	// Before is told what the server offers before it joins, which waits for it: so
+	// that nobody calls by what was known of another run. Where that cannot be read
+	// it is not called. Default: nobody is told.
+	Before func(ctx context.Context, o *Offer)
+
 	// OnOffer is told what the server has to offer, completely, after it has
 	// joined and after each change; nil when it is down. What it offers to some
 	// callers alone, [Bridge.OfferFor] says. It is called on one goroutine, which
@@ -178,6 +183,7 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 	defer context.AfterFunc(up.ctx, a.stop)()
 	b.now.Store(a)
 	defer b.now.Store(nil)
+	a.introduce()
 	room, err := client.Dial(a.ctx, b.join.URL, &client.Options{
 		Token: b.join.Token, Space: b.join.Space, HTTPClient: b.join.HTTP,
 		Routing: client.RoutingDirected, Kinds: []string{parley.KindRestartBridge},
@@ -208,6 +214,16 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 	b.over(a, offers)
 	b.leave(ctx, room)
 	return nil
+}
+
+// introduce tells Before what the server offers.
+func (a *attendance) introduce() {
+	if a.b.join.Before == nil {
+		return
+	}
+	if o, err := a.base.offer(a.ctx, a.base.declared); err == nil {
+		a.b.join.Before(a.ctx, o)
+	}
 }
 
 // over ends what the attendance tells others.
