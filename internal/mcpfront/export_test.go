@@ -1,6 +1,10 @@
 package mcpfront
 
-import "time"
+import (
+	"fmt"
+	"maps"
+	"time"
+)
 
 // Sweep does what the sweeper would do at a time.
 func (f *Front) Sweep(now time.Time) { f.endIdle(now) }
@@ -12,23 +16,34 @@ func (f *Front) Counts() (sessions, seats, parked int) {
 	return len(f.sessions), len(f.seats), len(f.parked)
 }
 
-// Leftovers are what the seats keep of calls, streams and subscriptions.
-func (f *Front) Leftovers() (n int) {
+// Leftovers says what is kept of calls, streams and subscriptions; "" for
+// nothing.
+func (f *Front) Leftovers() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	n = len(f.parked)
-	for _, s := range f.seats {
+	left := map[string]int{"parked": len(f.parked)}
+	for at, s := range f.seats {
 		s.mu.Lock()
-		n += len(s.flights) + len(s.awaited) + len(s.handovers) + len(s.watchers) + s.calls + s.listens
-		n += len(s.listeners) + s.holders - 2*f.sessionsOf(s)
+		for what, n := range map[string]int{
+			"flights": len(s.flights), "awaited": len(s.awaited), "handovers": len(s.handovers), "watchers": len(s.watchers),
+			"calls": s.calls, "listens": s.listens, "listeners": len(s.listeners) - f.sessionsOf(s), "holders": s.holders - f.sessionsOf(s),
+		} {
+			left[at.Participant+" "+what] = n
+		}
 		s.mu.Unlock()
 	}
 	for _, s := range f.sessions {
 		s.mu.Lock()
-		n += len(s.inflight) + len(s.asked) + s.busy
+		left["requests"] += len(s.inflight)
+		left["questions"] += len(s.asked)
+		left["busy"] += s.busy
 		s.mu.Unlock()
 	}
-	return n
+	maps.DeleteFunc(left, func(_ string, n int) bool { return n == 0 })
+	if len(left) == 0 {
+		return ""
+	}
+	return fmt.Sprint(left)
 }
 
 func (f *Front) sessionsOf(at *seat) (n int) {

@@ -37,10 +37,10 @@ type seat struct {
 	awaited   map[string]*wait     // by the ids of proposals
 	handovers map[string]*handover // by the ids of proposals
 	listeners map[listener]bool
-	watchers  map[watch]int     // how many clients subscribed to a resource
-	offers    map[string]*Offer // of servers whose lists nobody keeps but we
-	changes   int               // of any of them
-	arrived   chan struct{}     // closed, and made anew, when something came that parley__read waits for
+	watchers  map[watch]*watching // how many clients subscribed to a resource
+	offers    map[string]*Offer   // of servers whose lists nobody keeps but we
+	changes   int                 // of any of them
+	arrived   chan struct{}       // closed, and made anew, when something came that parley__read waits for
 }
 
 // listener hears what servers say outside of calls. It must not wait.
@@ -66,7 +66,7 @@ func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
 	if mine {
 		s = &seat{
 			front: f, place: at, count: count, ready: make(chan struct{}), used: time.Now(),
-			flights: map[string]*flight{}, came: make(chan struct{}), awaited: map[string]*wait{}, handovers: map[string]*handover{}, listeners: map[listener]bool{}, watchers: map[watch]int{}, offers: map[string]*Offer{},
+			flights: map[string]*flight{}, came: make(chan struct{}), awaited: map[string]*wait{}, handovers: map[string]*handover{}, listeners: map[listener]bool{}, watchers: map[watch]*watching{}, offers: map[string]*Offer{},
 			arrived: make(chan struct{}),
 		}
 		f.seats[at] = s

@@ -47,7 +47,12 @@ func TestStorm(t *testing.T) {
 	wg.Wait()
 	close(files.release)
 	s.front().Sweep(time.Now().Add(mcpfront.ParkedFor + time.Second))
-	until(t, "nothing is left behind", func() bool { return s.front().Leftovers() == 0 })
+	defer func() {
+		if t.Failed() {
+			t.Log(s.front().Leftovers())
+		}
+	}()
+	until(t, "nothing is left behind", func() bool { return s.front().Leftovers() == "" })
 	s.works()
 }
 
@@ -75,10 +80,13 @@ func storm(s *site, r *rand.Rand) {
 			q = request{headers: []string{in}, method: http.MethodDelete}
 		}
 		q.as = as
-		s.leave(q, time.Duration(r.IntN(20))*time.Millisecond)
-		if q.method == http.MethodDelete {
+		if q.method != http.MethodDelete {
+			s.leave(q, time.Duration(r.IntN(20))*time.Millisecond)
+		} else {
+			s.do(q)
 			in = s.session("/mcp/demo", as, `{"elicitation":{}}`)
-		} else if r.IntN(2) == 0 {
+		}
+		if r.IntN(2) == 0 {
 			s.leave(request{as: as, headers: []string{in}, body: fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`, n)}, time.Second)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -270,5 +271,51 @@ func TestSubscriptionIDKeepsItsType(t *testing.T) {
 			t.Errorf("%s: %s", id, m)
 		}
 		st.hangUp()
+	}
+}
+
+// TestSubscribeTogether holds that many clients of one participant subscribe as
+// one, and that each is told the truth.
+func TestSubscribeTogether(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	files := s.serve("files")
+	together := func(as string, n int, each func(in string)) {
+		var wg sync.WaitGroup
+		for range n {
+			in := s.session("/mcp/demo", as, `{}`)
+			wg.Go(func() { each(in) })
+		}
+		wg.Wait()
+	}
+	const body = `{"uri":"parley://files/file:///w/a"}`
+	together("asker", 16, func(in string) {
+		if r := s.do(request{as: "asker", headers: []string{in}, body: call(1, "resources/subscribe", body)}); !strings.Contains(r.last(), "capability_violation") {
+			t.Errorf("%s", r.last())
+		}
+	})
+	together("agent", 16, func(in string) {
+		for range 5 {
+			s.do(request{headers: []string{in}, body: call(1, "resources/subscribe", body)})
+			s.do(request{headers: []string{in}, body: call(1, "resources/unsubscribe", body)})
+		}
+	})
+	in := s.session("/mcp/demo", "agent", `{}`)
+	s.do(request{headers: []string{in}, body: call(1, "resources/subscribe", body)})
+	on := 0
+	files.mu.Lock()
+	defer files.mu.Unlock()
+	for _, q := range files.got {
+		switch {
+		case q.Kind.Method == "resources/subscribe" && on == 0:
+			on++
+		case q.Kind.Method == "resources/unsubscribe" && on == 1:
+			on--
+		default:
+			t.Fatalf("%s came where %d were open", q.Kind.Method, on)
+		}
+	}
+	if on != 1 {
+		t.Error("at the end nobody was subscribed")
 	}
 }

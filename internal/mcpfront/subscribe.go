@@ -2,7 +2,6 @@ package mcpfront
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -24,7 +23,7 @@ func (x *exchange) subscribe(ctx context.Context) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := x.seat.watch(ctx, w); err != nil {
+	if err := x.seat.watch(w); err != nil {
 		return nil, err
 	}
 	s := x.session
@@ -68,41 +67,48 @@ func (x *exchange) watched(ctx context.Context) (watch, error) {
 // maxWatched bounds the resources that one participant's clients subscribe to.
 const maxWatched = 1_024
 
+// watching is what one participant's clients have subscribed to together.
+type watching struct {
+	clients int // guarded by the seat's mu
+
+	turn sync.Mutex // one request at a time, so that they arrive in their order
+	on   bool       // the server was asked; guarded by turn
+}
+
 // watch subscribes to a resource in the room, unless another client of the
-// participant has.
-func (s *seat) watch(ctx context.Context, w watch) error {
+// participant has. It does not depend on the client that came first.
+func (s *seat) watch(w watch) error {
 	s.mu.Lock()
-	if s.watchers[w] == 0 && len(s.watchers) >= maxWatched {
-		s.mu.Unlock()
-		return parley.Errorf(parley.LimitReached, "subscriptions: %s has %d, the limit", s.place.Participant, maxWatched)
+	one := s.watchers[w]
+	if one == nil {
+		if len(s.watchers) >= maxWatched {
+			s.mu.Unlock()
+			return parley.Errorf(parley.LimitReached, "subscriptions: %s has %d, the limit", s.place.Participant, maxWatched)
+		}
+		one = &watching{}
+		s.watchers[w] = one
 	}
-	s.watchers[w]++
-	first := s.watchers[w] == 1
+	one.clients++
 	s.mu.Unlock()
-	if !first {
+	one.turn.Lock()
+	defer one.turn.Unlock()
+	if one.on {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(s.front.ctx, farewell)
+	defer cancel()
 	err := s.tell(ctx, w, "resources/subscribe")
-	if err != nil {
-		s.forget(w)
+	if one.on = err == nil; !one.on {
+		s.forget(w, one)
 	}
 	return err
 }
 
-func (s *seat) tell(ctx context.Context, w watch, method string) error {
-	params := append(append(jsontext.Value(`{"uri":`), mcp.Quote(w.uri)...), '}')
-	e, err := client.NewRequest(w.server, method, params)
-	if err == nil {
-		_, err = s.room.Call(ctx, e)
-	}
-	return err
-}
-
-// forget reports whether nobody watches any more.
-func (s *seat) forget(w watch) bool {
+// forget takes one client away, and reports whether it was the last.
+func (s *seat) forget(w watch, one *watching) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.watchers[w]--; s.watchers[w] > 0 {
+	if one.clients--; one.clients > 0 {
 		return false
 	}
 	delete(s.watchers, w)
@@ -114,13 +120,41 @@ func (s *seat) unwatch(list []watch) {
 	ctx, cancel := context.WithTimeout(s.front.ctx, farewell)
 	defer cancel()
 	for _, w := range list {
-		if !s.forget(w) {
-			continue
-		}
-		if err := s.tell(ctx, w, "resources/unsubscribe"); err != nil && ctx.Err() == nil {
-			s.front.log.Debug("a subscription was not ended", "server", w.server, "error", err)
-		}
+		s.mu.Lock()
+		one := s.watchers[w]
+		s.mu.Unlock()
+		s.end(ctx, w, one)
 	}
+}
+
+func (s *seat) end(ctx context.Context, w watch, one *watching) {
+	one.turn.Lock()
+	defer one.turn.Unlock()
+	if !s.isLast(one) {
+		s.forget(w, one)
+		return
+	}
+	if err := s.tell(ctx, w, "resources/unsubscribe"); err != nil && ctx.Err() == nil {
+		s.front.log.Debug("a subscription was not ended", "server", w.server, "error", err)
+	}
+	one.on = false // who came meanwhile asks again
+	s.forget(w, one)
+}
+
+func (s *seat) isLast(one *watching) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return one.clients == 1
+}
+
+// tell makes a request of a subscription's in the room.
+func (s *seat) tell(ctx context.Context, w watch, method string) error {
+	params := append(append(jsontext.Value(`{"uri":`), mcp.Quote(w.uri)...), '}')
+	e, err := client.NewRequest(w.server, method, params)
+	if err == nil {
+		_, err = s.room.Call(ctx, e)
+	}
+	return err
 }
 
 // hear tells a session what a server says outside of its calls.
@@ -181,10 +215,6 @@ func (x *exchange) serveSubscriptions(ctx context.Context) (jsontext.Value, erro
 	ctx, cancel := context.WithTimeoutCause(ctx, listenAgain, errSessionEnded)
 	defer cancel()
 	sub := &subscription{x: x, kinds: map[string]bool{}, watched: map[watch]bool{}}
-	granted, err := sub.read(ctx, member(x.msg.Params, "notifications"))
-	if err != nil {
-		return nil, err
-	}
 	defer func() {
 		var list []watch
 		for w := range sub.watched {
@@ -192,6 +222,10 @@ func (x *exchange) serveSubscriptions(ctx context.Context) (jsontext.Value, erro
 		}
 		x.seat.unwatch(list)
 	}()
+	granted, err := sub.read(ctx, member(x.msg.Params, "notifications"))
+	if err != nil {
+		return nil, err
+	}
 	sub.mu.Lock() // nothing is missed, and nothing comes before the acknowledgement
 	x.seat.listen(sub)
 	sub.send("notifications/subscriptions/acknowledged", granted)
@@ -230,10 +264,10 @@ func (s *subscription) read(ctx context.Context, asked jsontext.Value) (jsontext
 		if err != nil || s.watched[w] {
 			continue
 		}
-		if err := s.x.seat.watch(ctx, w); err != nil {
-			if errors.Is(err, ctx.Err()) && ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if s.x.seat.watch(w) != nil {
 			continue // it is not among what is granted
 		}
 		s.watched[w] = true
