@@ -27,10 +27,7 @@ func (a *attendance) asked(ctx context.Context, s *session, method string, param
 	if a.room.Load() == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there yet to ask"}
 	}
-	flights := s.inFlight()
-	if f := flightOf(ctx); f != nil {
-		flights = []*flight{f}
-	}
+	flights := s.causes(ctx)
 	peer, err := s.whom(what, flights)
 	if err != nil {
 		return nil, err
@@ -45,8 +42,29 @@ func (a *attendance) asked(ctx context.Context, s *session, method string, param
 			return nil, &jsonrpc.Error{Code: client.CodeBusy, Message: fmt.Sprintf("a server may ask %d times in the course of a call", maxAsked)}
 		}
 	}
+	if len(flights) > 0 {
+		defer s.turns.pause(flights[0])(ctx)
+	}
 	notify := func(p jsontext.Value) { _ = s.up.Notify(ctx, "notifications/progress", p) }
 	return a.ask(ctx, peer, method, params, flights, notify)
+}
+
+// causes are the calls that a server's request may belong to, the likeliest
+// first. In a session of one caller it does little harm to take one for another,
+// and with turns there is one; in a shared one all count.
+func (s *session) causes(ctx context.Context) []*flight {
+	_, program := s.up.link.(*stdio)
+	f := flightOf(ctx)
+	if s.owner != "" && (program || f == nil) {
+		s.turns.takeTurns()
+	}
+	switch {
+	case f != nil:
+		return []*flight{f}
+	case s.owner == "":
+		return s.turns.inFlight()
+	}
+	return s.turns.candidates()
 }
 
 // whom says which caller a server's request belongs to; "" where that one did

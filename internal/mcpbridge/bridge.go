@@ -352,7 +352,13 @@ func (a *attendance) serveIn(ctx context.Context, s *session, f *flight) (jsonte
 	}
 	s.heedLevel(ctx, f)
 	// What the server says while it works on the call belongs to the call.
-	defer s.fly(f)()
+	if mayAskBack(f.req.Kind.Method) {
+		landed, err := s.turns.fly(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		defer landed()
+	}
 	ctx = context.WithValue(ctx, flightKey{}, f)
 	var report func(jsontext.Value)
 	if parley.Member(f.meta, mcp.MetaProgressToken) != nil {

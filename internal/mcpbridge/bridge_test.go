@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -45,14 +46,15 @@ func bridgeIn(t *testing.T, o *parleytest.Options, s Server, join Join) *bridged
 	ended := make(chan error, 1)
 	b.Bridge = NewBridge(s, join)
 	go func() { ended <- b.Run(ctx) }()
-	b.end = func() error { stop(); return <-ended }
-	t.Cleanup(stop)
+	b.end = sync.OnceValue(func() error { stop(); return <-ended })
+	t.Cleanup(func() { _ = b.end() }) // nothing of it may be left when the next test runs
 	select {
 	case who := <-b.joins:
 		if who != "files" {
 			t.Fatalf("%q joined", who)
 		}
 	case err := <-ended:
+		ended <- err
 		t.Fatalf("the bridge did not join: %v", err)
 	}
 	return b

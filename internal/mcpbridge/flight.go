@@ -19,6 +19,10 @@ type flight struct {
 	meta     jsontext.Value // of its params; nil where absent
 	declared jsontext.Value // what the peer can be asked for
 	asked    atomic.Int32   // how often the server asked back
+
+	// guarded by its turns
+	flying, works bool
+	waits         int // questions of the server that have no answer
 }
 
 type flightKey struct{}

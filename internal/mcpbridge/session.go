@@ -25,9 +25,7 @@ type session struct {
 
 	subscriptions subscriptions
 	levels        levels
-
-	mu      sync.Mutex
-	flights []*flight // what the server works on, oldest first
+	turns         turns
 
 	// Of a caller's own: guarded by the attendance's mu, but for made and err.
 	made  chan struct{} // closed when up or err is set
@@ -58,26 +56,6 @@ func (s *session) offer(ctx context.Context, declared jsontext.Value) (*Offer, e
 		}
 		return o, err
 	})
-}
-
-// fly notes that the server works on a call.
-func (s *session) fly(f *flight) (landed func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.flights = append(s.flights, f)
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if i := slices.Index(s.flights, f); i >= 0 {
-			s.flights = slices.Delete(s.flights, i, i+1)
-		}
-	}
-}
-
-func (s *session) inFlight() []*flight {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.flights)
 }
 
 const (
