@@ -61,8 +61,9 @@ func runMCP(ctx context.Context, t *terminal, flags *mcpFlags) error {
 		return usagef("standard input is for the client, not for the token").hint("--token-file FILE, or set PARLEY_TOKEN")
 	}
 	// A client that went away is an error to see, not the end of the gateway
-	// that may run in here.
-	signal.Ignore(syscall.SIGPIPE)
+	// that may run in here. To ignore the signal would make the programs that it
+	// starts ignore it too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	mute := *t
 	mute.out, mute.outTTY = t.err, t.errTTY // standard output carries the protocol alone
 	own := &embedded{flags: &flags.up, t: &mute}
