@@ -83,7 +83,12 @@ func (x *exchange) finish(answer []byte, status int) {
 		return
 	}
 	x.out.finish(nil, nil) // what comes now belongs to nobody
-	if writeJSON(x.w, status, answer) == nil && x.http.Err() == nil {
+	err := writeJSON(x.w, status, answer)
+	if err != nil || len(x.delivered) == 0 {
+		return
+	}
+	// What goes on record as fetched must have left before.
+	if x.http.Err() == nil && http.NewResponseController(x.w).Flush() == nil {
 		x.taken()
 	}
 }
