@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -44,6 +45,7 @@ type flight struct {
 	open   map[string]*question // that wait for the client, by their key
 	keys   int                  // counts them
 	until  time.Time            // for how long it waits for the client
+	parked atomic.Bool          // its client is not there
 }
 
 // question is what a server asks of the client.
@@ -278,6 +280,7 @@ func (x *exchange) park(fl *flight) (jsontext.Value, error) {
 	full := len(f.parked) >= maxParked || each >= maxParkedEach
 	if !full {
 		f.parked[state] = fl
+		fl.parked.Store(true)
 		fl.until = time.Now().Add(parkedFor)
 	}
 	f.mu.Unlock()
@@ -317,6 +320,7 @@ func (x *exchange) resumes(params jsontext.Value) *flight {
 		return nil
 	}
 	delete(f.parked, state)
+	fl.parked.Store(false)
 	return fl
 }
 

@@ -195,16 +195,21 @@ func (s *seat) land(fl *flight) {
 	fl.ids = nil
 }
 
-// flightOf is the call that an envelope speaks of.
-func (s *seat) flightOf(ids []string) *flight {
+// flightOf is the call that an envelope speaks of, the first of several whose
+// client is there.
+func (s *seat) flightOf(ids []string) (found *flight) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, id := range ids {
-		if fl := s.flights[id]; fl != nil {
+		fl := s.flights[id]
+		if fl != nil && !fl.parked.Load() {
 			return fl
 		}
+		if found == nil {
+			found = fl
+		}
 	}
-	return nil
+	return found
 }
 
 // wait are the calls that wait for one proposal.
