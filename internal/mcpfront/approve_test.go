@@ -169,6 +169,16 @@ func TestClientVanishesWhileItsApprovalWaits(t *testing.T) {
 	open(1)
 	other.hangUp()
 	open(0)
+	// And where both go at once.
+	for range 5 {
+		st, other = s.open(same), s.open(same)
+		st.next()
+		other.next()
+		open(1)
+		go st.hangUp()
+		other.hangUp()
+		open(0)
+	}
 	// A session's calls go on without their connection.
 	in := s.session("/mcp/demo", "asker", `{}`)
 	st = s.open(request{as: "asker", headers: []string{in}, body: call(1, "tools/call", `{"name":"files__write","arguments":{"n":4}}`)})

@@ -3,6 +3,7 @@ package mcpfront
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -127,13 +128,10 @@ func (x *exchange) setLevel(ctx context.Context) (jsontext.Value, error) {
 	return jsontext.Value(`{}`), nil
 }
 
-func isLevel(name string) bool {
-	switch name {
-	case "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency":
-		return true
-	}
-	return false
-}
+// levels are those of log messages, what matters most last.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func isLevel(name string) bool { return slices.Contains(levels, name) }
 
 func (s *session) logLevel() jsontext.Value {
 	s.mu.Lock()

@@ -33,7 +33,7 @@ func (s *seat) offerOf(ctx context.Context, server string) (*Offer, error) {
 		return nil, parley.Errorf(parley.Unavailable, "the server %s is not in the room", server).WithHint("parley join brings it in")
 	}
 	o = &Offer{Info: jsontext.Value(`{"capabilities":{"tools":{},"resources":{},"prompts":{},"completions":{}}}`)}
-	if reply, err := s.room.Request(ctx, server, "initialize", nil); err == nil {
+	if reply, err := s.room.Request(ctx, server, "initialize", nil); err == nil && reply.Result.Kind() == '{' {
 		o.Info = reply.Result
 	}
 	announced := member(o.Info, "capabilities")

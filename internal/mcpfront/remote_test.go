@@ -14,7 +14,40 @@ import (
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/mcpfront"
+	"github.com/parleyhq/parley/internal/space"
 )
+
+// TestServerWithoutMeasure holds that one whose lists have no end, or are none,
+// costs its own tools and nothing else.
+func TestServerWithoutMeasure(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, func(r *space.Rules) { r.Limits.Rate, r.Limits.Burst = 100_000, 100_000 })
+	s.offer("remote", nil)
+	var pages atomic.Int64
+	s.join("remote", client.Options{Handler: func(_ context.Context, q *client.Request) (any, error) {
+		switch q.Kind.Method {
+		case "initialize":
+			return jsontext.Value(`[7]`), nil
+		case "tools/list":
+			return jsontext.Value(fmt.Sprintf(`{"tools":[{"name":"t%d"},{"name":7},"x"],"nextCursor":"more"}`, pages.Add(1))), nil
+		}
+		return jsontext.Value(`"none"`), nil
+	}})
+	in := s.session("/mcp/demo", "agent", `{}`)
+	for range 2 {
+		if got := s.do(request{headers: []string{in}, body: call(1, "tools/list", `{}`)}).last(); !strings.Contains(got, "files__echo") {
+			t.Errorf("%.300s", got)
+		}
+	}
+	if n := pages.Load(); n > 1_000 {
+		t.Errorf("%d pages were read", n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.listed) > 0 {
+		t.Errorf("told of lists of %v", s.listed)
+	}
+}
 
 // TestServerThatJoinsByItself holds that its lists are read in the room, by the
 // rights of who asks, and again when they change.

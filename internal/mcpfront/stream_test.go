@@ -65,6 +65,40 @@ func TestListeningStream(t *testing.T) {
 	third.ended()
 }
 
+// TestLogLevels holds that each session gets what it asked for.
+func TestLogLevels(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	files := s.serve("files")
+	streams := map[string]*stream{}
+	for _, level := range []string{"", "debug", "warning", "emergency"} {
+		in := s.session("/mcp/demo", "agent", `{}`)
+		if level != "" {
+			s.do(request{headers: []string{in}, body: call(1, "logging/setLevel", `{"level":"`+level+`"}`)})
+		}
+		streams[level] = s.open(request{method: http.MethodGet, headers: []string{in}})
+	}
+	for _, level := range []string{"debug", "info", "warning", "alert", "unheard-of"} {
+		files.notify(t, "message", `{"level":"`+level+`"}`)
+	}
+	files.notify(t, "tools/list_changed", `{}`)
+	for level, want := range map[string]string{
+		"": "debug info warning alert unheard-of", "debug": "debug info warning alert unheard-of", "warning": "warning alert unheard-of", "emergency": "unheard-of",
+	} {
+		var got []string
+		for {
+			m := streams[level].next().data
+			if member(t, m, "method") != "notifications/message" {
+				break
+			}
+			got = append(got, member(t, m, "params", "level"))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: got %s, want %s", level, got, want)
+		}
+	}
+}
+
 // TestGeneralStreamIsBounded holds what a client misses that does not listen.
 func TestGeneralStreamIsBounded(t *testing.T) {
 	t.Parallel()

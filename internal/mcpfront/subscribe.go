@@ -174,7 +174,19 @@ func (s *session) hear(server, method string, params jsontext.Value, msg []byte)
 			msg = jsonrpc.EncodeRequest(nil, method, s.exposed(server, uri, params))
 		}
 	}
+	if method == "notifications/message" && !s.loud(params) {
+		return
+	}
 	s.general.put(msg, false)
+}
+
+// loud reports whether a log message is of the level that the client asked for,
+// or of one that matters more; others of the participant may want more.
+func (s *session) loud(params jsontext.Value) bool {
+	least, _ := stringOf(s.logLevel())
+	level, _ := parley.MemberString(params, "level")
+	at := slices.Index(levels, level)
+	return at < 0 || at >= slices.Index(levels, least)
 }
 
 // exposed are the params of a notification with the URI that the client knows.
