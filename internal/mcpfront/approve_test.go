@@ -87,6 +87,22 @@ func TestRejected(t *testing.T) {
 	}
 }
 
+// TestCompletionIsNotProposed holds that nobody is asked about what somebody types.
+func TestCompletionIsNotProposed(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	s.serve("files")
+	boss := s.join("boss", client.Options{})
+	q := modern(1, "completion/complete", `{}`, `{"ref":{"type":"ref/prompt","name":"files__greet"},"argument":{"name":"whom","value":"a"}}`)
+	q.as = "asker"
+	if r := s.do(q); !strings.Contains(member(t, r.last(), "error", "message"), "capability_violation") {
+		t.Errorf("%s", r.last())
+	}
+	if n := len(proposals(t, boss, "")); n != 0 {
+		t.Errorf("%d proposals", n)
+	}
+}
+
 // TestPending holds the way of a call that nobody decides on in time.
 func TestPending(t *testing.T) {
 	t.Parallel()

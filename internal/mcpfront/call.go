@@ -243,7 +243,7 @@ func (x *exchange) once(ctx context.Context, fl *flight, params jsontext.Value) 
 		return x.request(ctx, fl, params)
 	}
 	a.Kind.Type = parley.TypeProposal
-	if caps.Allow(&a) {
+	if caps.Allow(&a) && fl.method != "completion/complete" { // of which there is one with each key that somebody presses
 		return x.propose(ctx, fl, kind, params)
 	}
 	refused := parley.Errorf(parley.CapabilityViolation, "%s may neither request nor propose %s", x.place.Participant, clip(kind.As(parley.TypeRequest).String()))
