@@ -9,6 +9,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
@@ -264,6 +265,7 @@ func (h *approvalHouse) askedBack(t *testing.T, p pair, id string) {
 func (h *approvalHouse) askedBackLate(t *testing.T, p pair, id string) {
 	boss := h.boss["hasty"]
 	c := newClient(t, h.ctx, h.url+"/mcp/hasty", p.client, true)
+	c.thinks = 150 * time.Millisecond // which is longer than calls are held
 	r := begin(h.ctx, c, p.server+"__ask", arguments(id)).answer(t)
 	if r.what() != "pending" {
 		t.Fatalf("answered %q: %s", r.what(), r.text())
@@ -274,7 +276,11 @@ func (h *approvalHouse) askedBackLate(t *testing.T, p pair, id string) {
 		r = begin(h.ctx, c, p.server+"__ask", arguments(id)).answer(t)
 	}
 	if p.client == modern {
+		c.think(h.ctx)
 		r = h.again(t, c, p.server+"__ask", id, roundOf(t, r))
+	}
+	if r.what() == "running" { // it did not end while it was held
+		r = h.await(t, c, e.ID)
 	}
 	if r.what() != "did "+id+" for Ada" || r.proposal() != e.ID {
 		t.Fatalf("answered %q of %q: %s", r.what(), r.proposal(), r.text())

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // mcpClient is an MCP client of one of the two eras, down to the bytes: so it
@@ -22,6 +23,7 @@ type mcpClient struct {
 	url, token string
 	modern     bool
 	name       func(map[string]any) map[string]any // answers elicitation; nil where it is not declared
+	thinks     time.Duration                       // before it answers
 	http       *http.Client
 	session    string
 	lastID     atomic.Int64
@@ -237,6 +239,7 @@ func (c *mcpClient) read(ctx context.Context, resp *http.Response) (*reply, erro
 
 // answer answers a request of the server.
 func (c *mcpClient) answer(ctx context.Context, id json.RawMessage, method string, params map[string]any) error {
+	c.think(ctx)
 	m := map[string]any{"jsonrpc": "2.0", "id": id}
 	if method == "elicitation/create" && c.name != nil {
 		m["result"] = c.name(params)
@@ -248,6 +251,19 @@ func (c *mcpClient) answer(ctx context.Context, id json.RawMessage, method strin
 		return err
 	}
 	return resp.Body.Close()
+}
+
+// think takes the time that a person takes.
+func (c *mcpClient) think(ctx context.Context) {
+	if c.thinks == 0 {
+		return
+	}
+	done := time.NewTimer(c.thinks)
+	defer done.Stop()
+	select {
+	case <-done.C:
+	case <-ctx.Done():
+	}
 }
 
 // held is a call that is not answered yet.

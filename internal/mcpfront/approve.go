@@ -80,7 +80,7 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 	outcome, err := x.decision(holding, fl, p)
 	if err == nil {
 		x.seat.take(outcome.ID, fl) // what it was fulfilled by; other ends have no followers
-		outcome, err = p.Wait(holding)
+		outcome, err = x.answerTo(ctx, holding, fl, p, wait)
 	}
 	if err == nil && outcome.Reply != nil && asksForInput(outcome.Reply.Result) {
 		outcome, err = x.lastRound(holding, fl, outcome)
@@ -100,6 +100,18 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 		return pending(fl, p, decided)
 	}
 	return nil, err
+}
+
+// answerTo waits for the answer to what was approved. It waits on as long as the
+// client itself is asked something.
+func (x *exchange) answerTo(ctx, holding context.Context, fl *flight, p *client.Proposal, wait time.Duration) (client.Outcome, error) {
+	outcome, err := p.Wait(holding)
+	for errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && fl.asking.Load() > 0 {
+		more, stop := context.WithTimeout(ctx, max(wait, time.Second))
+		outcome, err = p.Wait(more)
+		stop()
+	}
+	return outcome, err
 }
 
 // withdraws reports whether the end of ctx is the client's cancellation, and

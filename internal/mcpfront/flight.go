@@ -26,11 +26,12 @@ type flight struct {
 	asked      string    // what the client asked for: a further round has to ask for the same
 	server     string
 	method     string
-	fulfilment string // the id of what fulfilled its proposal
-	proposal   string // the id of the proposal
-	waits      bool   // it is answered with what it waits for
-	settled    bool   // what became of it is known
-	strict     bool   // the client may hold results against the tool's schema
+	fulfilment string       // the id of what fulfilled its proposal
+	proposal   string       // the id of the proposal
+	waits      bool         // it is answered with what it waits for
+	settled    bool         // what became of it is known
+	asking     atomic.Int32 // how many questions wait for the client
+	strict     bool         // the client may hold results against the tool's schema
 
 	over context.Context // ends when it has landed
 	land context.CancelFunc
@@ -174,6 +175,8 @@ func (s *seat) answer(ctx context.Context, req *client.Request) (any, error) {
 }
 
 func (s *seat) asked(ctx context.Context, fl *flight, req *client.Request) (jsontext.Value, error) {
+	fl.asking.Add(1)
+	defer fl.asking.Add(-1)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(fl.over, func() { cancel(errLanded) })()
