@@ -83,7 +83,7 @@ func (r *renderer) request(l *line, e *parley.Envelope) {
 	case len(ids) == 0:
 	case e.Amends:
 		verb = r.paint.good("amends ") + r.refs(ids) + ": "
-	case r.answersProposal(ids):
+	case r.answersProposal(ids, parley.SplitKind(e.Kind).Method):
 		verb = r.paint.good("fulfils ") + r.refs(ids) + ": "
 	default:
 		verb = "calls " + r.paint.dim("(on "+r.refs(ids)+") ")
@@ -93,13 +93,24 @@ func (r *renderer) request(l *line, e *parley.Envelope) {
 
 // answersProposal reports whether one of ids is a proposal, or may be one that
 // was not seen.
-func (r *renderer) answersProposal(ids []string) bool {
+func (r *renderer) answersProposal(ids []string, method string) bool {
 	for _, id := range ids {
-		if s, seen := r.seen.get(id); !seen || s.kind.Type == parley.TypeProposal {
+		s, seen := r.seen.get(id)
+		if seen && s.kind.Type == parley.TypeProposal || !seen && !askedByServers(method) {
 			return true
 		}
 	}
 	return false
+}
+
+// askedByServers reports whether a method is one that MCP servers call: what it is
+// correlated with is the call that caused it.
+func askedByServers(method string) bool {
+	switch method {
+	case "sampling/createMessage", "elicitation/create", "roots/list":
+		return true
+	}
+	return strings.HasPrefix(method, "notifications/")
 }
 
 func (r *renderer) response(l *line, e *parley.Envelope) {
