@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
 	"github.com/parleyhq/parley/internal/mcpstdio"
 )
@@ -113,6 +114,10 @@ func (f *mcpFlags) address(ctx context.Context, own *embedded) (address, error) 
 		at.token, err = readTokenFile(f.tokenFile, nil)
 	} else if at.token == "" && !named && own.isDemo {
 		at.token, err = readTokenFile(guestTokenFile(f.up.data), nil)
+		if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+			err = parley.Errorf(parley.NotFound, "a gateway listens at %s, and the demo's token for it is not here: there is no %s", at.url, guestTokenFile(f.up.data)).
+				WithHint("name a token of that gateway with --token-file, or start one of your own with --listen")
+		}
 	}
 	if err == nil && f.participant != "" && at.space == "" {
 		at.space, err = (&api{address: at, http: patientClient()}).onlySpace(ctx)

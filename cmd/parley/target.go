@@ -69,6 +69,10 @@ func checkURL(s string) error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return usagef("%q is not the URL of a gateway", s).hint("write one like %s", defaultURL)
 	}
+	if u.Path == "/mcp" || strings.HasPrefix(u.Path, "/mcp/") {
+		return usagef("%q is where MCP clients come in, not the URL of the gateway", s).
+			hint("--url %s://%s, with --space NAME", u.Scheme, u.Host)
+	}
 	return nil
 }
 
