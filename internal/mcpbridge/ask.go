@@ -27,7 +27,7 @@ func (a *attendance) asked(ctx context.Context, s *session, method string, param
 	if a.room.Load() == nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "nobody is there yet to ask"}
 	}
-	flights := s.causes(ctx)
+	flights := a.causes(ctx, s)
 	peer, err := s.whom(what, flights)
 	if err != nil {
 		return nil, err
@@ -52,10 +52,11 @@ func (a *attendance) asked(ctx context.Context, s *session, method string, param
 // causes are the calls that a server's request may belong to, the likeliest
 // first. In a session of one caller it does little harm to take one for another,
 // and with turns there is one; in a shared one all count.
-func (s *session) causes(ctx context.Context) []*flight {
+func (a *attendance) causes(ctx context.Context, s *session) []*flight {
 	_, program := s.up.link.(*stdio)
 	f := flightOf(ctx)
 	if s.owner != "" && (program || f == nil) {
+		a.b.asks.Store(true) // so will its other sessions
 		s.turns.takeTurns()
 	}
 	switch {

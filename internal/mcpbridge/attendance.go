@@ -130,6 +130,7 @@ func (a *attendance) own(key ownKey, asks jsontext.Value) (*session, error) {
 		}
 		s = &session{log: a.b.log.With("session of", key.owner), owner: key.owner, made: make(chan struct{})}
 		s.declared = withServed(asks, a.b.join.Serves)
+		s.turns.single = a.b.asks.Load()
 		a.sessions[key] = s
 		a.b.join.Metrics.sessions(+1)
 		a.wg.Go(func() { a.live(key, s) })

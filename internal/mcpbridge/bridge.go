@@ -34,6 +34,7 @@ type Bridge struct {
 	origins origins
 	running context.Context // Run's
 	tracker tracker
+	asks    atomic.Bool   // a legacy server has asked back, without a word of which call
 	answers time.Duration // for calls in flight to be answered before the bridge leaves
 }
 

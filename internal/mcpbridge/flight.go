@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -23,6 +24,7 @@ type flight struct {
 	// guarded by its turns
 	flying, works bool
 	waits         int // questions of the server that have no answer
+	gathered      *time.Timer
 }
 
 type flightKey struct{}

@@ -23,6 +23,10 @@ type turns struct {
 	queue   []chan struct{} // who waits for a turn, oldest first
 }
 
+// gather is how long a call that waits for an answer keeps its turn: some servers
+// ask several things at once.
+const gather = 50 * time.Millisecond
+
 // turnPatience bounds the wait for a turn: one call may wait for what another
 // one does, and a long one should not hold up all others.
 const turnPatience = 5 * time.Second
@@ -101,10 +105,15 @@ func (t *turns) pause(f *flight) (resume func(context.Context)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f.waits++
-	t.rest(f)
+	if f.waits == 1 {
+		f.gathered = time.AfterFunc(gather, func() { t.gathered(f) })
+	}
 	return func(ctx context.Context) {
 		t.mu.Lock()
 		f.waits--
+		if f.waits == 0 {
+			f.gathered.Stop()
+		}
 		over := f.works || f.waits > 0 || !f.flying
 		t.mu.Unlock()
 		if over || t.enter(ctx) != nil {
@@ -117,6 +126,15 @@ func (t *turns) pause(f *flight) (resume func(context.Context)) {
 			return
 		}
 		f.works = true
+	}
+}
+
+// gathered ends the turn of a call that still waits.
+func (t *turns) gathered(f *flight) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if f.waits > 0 {
+		t.rest(f)
 	}
 }
 

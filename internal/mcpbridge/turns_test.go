@@ -153,6 +153,9 @@ func TestTurns(t *testing.T) {
 
 		// While the first waits the third has its turn, and the answer waits for it.
 		resume := s.pause(first)
+		if c := s.candidates(); len(c) != 1 || c[0] != first {
+			t.Errorf("candidates: %v", c)
+		}
 		again := s.pause(first) // another question in the same call
 		third, thirdLanded := fly("third")
 		if c := s.candidates(); len(c) != 1 || c[0] != third {
@@ -166,7 +169,7 @@ func TestTurns(t *testing.T) {
 		// Nobody waits for ever.
 		began := time.Now()
 		_, fourthLanded := fly("fourth")
-		if took := time.Since(began); took != turnPatience {
+		if took := time.Since(began); took != turnPatience { // the first works, and asks nothing
 			t.Errorf("the fourth waited %v", took)
 		}
 		fourthLanded()
