@@ -16,16 +16,17 @@ func listTools(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err := p.done(); err != nil {
 		return err
 	}
-	var list []space.Tool
+	var list []*space.Tool
 	if err := c.view(r.Context(), func(s *space.State) { list = s.Tools(of) }); err != nil {
 		return err
 	}
+	space.SortTools(list)
 	b := []byte(`{"items":[`)
 	for i := range list {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendTool(b, &list[i])
+		b = appendTool(b, list[i])
 	}
 	return writeJSON(w, http.StatusOK, append(b, "]}\n"...))
 }

@@ -262,11 +262,9 @@ func save(p *proposal) savedProposal {
 	return saved
 }
 
-// saveTools sorts tools by participant and name.
+// saveTools puts tools together by participant, in order.
 func saveTools(tools []*Tool) (saved []savedTools) {
-	slices.SortFunc(tools, func(a, b *Tool) int {
-		return cmp.Or(cmp.Compare(a.Participant, b.Participant), cmp.Compare(a.Name, b.Name))
-	})
+	SortTools(tools)
 	for _, t := range tools {
 		one := savedTool{Name: t.Name, Digest: t.Digest, Notice: t.Notice, Change: t.Change}
 		if !t.IsAccepted() {

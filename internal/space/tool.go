@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"encoding/hex"
 	"maps"
 	"slices"
@@ -151,20 +152,23 @@ func (s *State) ToolNews(participant string, list []Listed) (n ToolNews) {
 	return n
 }
 
-// Tools lists what is known of a participant's tools, or of everybody's, by
-// participant and name.
-func (s *State) Tools(participant string) []Tool {
-	var list []Tool
-	for _, id := range slices.Sorted(maps.Keys(s.tools.of)) {
-		if !s.Known(id) || participant != "" && participant != id {
-			continue
-		}
-		of := s.tools.of[id]
-		for _, name := range slices.Sorted(maps.Keys(of)) {
-			list = append(list, *of[name])
+// Tools are those of a participant, or of everybody, in no order: see
+// [SortTools], which needs no State. They are never changed.
+func (s *State) Tools(participant string) []*Tool {
+	var list []*Tool
+	for id, of := range s.tools.of {
+		if s.Known(id) && (participant == "" || participant == id) {
+			list = slices.AppendSeq(list, maps.Values(of))
 		}
 	}
 	return list
+}
+
+// SortTools sorts tools by participant and name.
+func SortTools(list []*Tool) {
+	slices.SortFunc(list, func(a, b *Tool) int {
+		return cmp.Or(cmp.Compare(a.Participant, b.Participant), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // Unaccepted are the places in a participant's list of definitions that are not

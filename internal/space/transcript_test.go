@@ -217,7 +217,9 @@ func (p *play) ask(verb, rest string) (out []string, ok bool) {
 	case "lists":
 		return p.list(rest), true
 	case "tools":
-		for _, t := range p.state.Tools("") {
+		tools := p.state.Tools("")
+		SortTools(tools)
+		for _, t := range tools {
 			line := t.Participant + " " + t.Name
 			if !t.IsAccepted() {
 				line += " is not accepted: " + t.Change
