@@ -81,7 +81,7 @@ func (x *exchange) find(ctx context.Context, name string, in section) (server, o
 		}
 		offer, err := x.offer(ctx, server)
 		if isDown(err) {
-			return "", "", parley.Errorf(parley.TargetAbsent, "the server %s is down", server).WithHint("it is started again by itself; try again soon")
+			return "", "", away(server)
 		}
 		if err != nil {
 			return "", "", err
@@ -228,6 +228,9 @@ func (x *exchange) once(ctx context.Context, fl *flight, params jsontext.Value) 
 	a := parley.Action{Kind: kind.As(parley.TypeRequest), To: []string{fl.server}, Params: params}
 	caps := x.seat.room.Capabilities()
 	if fl.fulfilment != "" || caps.Allow(&a) {
+		if err := x.present(ctx, fl.server); err != nil {
+			return nil, err
+		}
 		return x.request(ctx, fl, params)
 	}
 	if isRound(params) {
@@ -249,6 +252,18 @@ func (x *exchange) once(ctx context.Context, fl *flight, params jsontext.Value) 
 	refused := parley.Errorf(parley.CapabilityViolation, "%s may neither request nor propose %s", x.place.Participant, clip(kind.As(parley.TypeRequest).String()))
 	refused.AttemptedKind = kind.As(parley.TypeRequest).String()
 	return nil, refused.WithHint("ask somebody who may for a grant")
+}
+
+// present refuses a call that nobody would answer.
+func (x *exchange) present(ctx context.Context, server string) error {
+	if _, err := x.offer(ctx, server); isDown(err) {
+		return away(server)
+	}
+	return nil
+}
+
+func away(server string) error {
+	return parley.Errorf(parley.TargetAbsent, "the server %s is down", server).WithHint("it is started again by itself; try again soon")
 }
 
 func isRound(params jsontext.Value) bool {

@@ -113,3 +113,20 @@ func TestServerThatJoinsByItself(t *testing.T) {
 		t.Errorf("told of lists of %v", s.listed)
 	}
 }
+
+// TestServerIsDown holds that nobody waits for an answer that nobody will give.
+func TestServerIsDown(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	shared, through := s.session("/mcp/demo", "agent", `{}`), s.session("/mcp/demo/wiki", "agent", `{}`)
+	s.offer("wiki", nil)
+	for _, q := range []request{
+		{headers: []string{shared}, body: call(1, "tools/call", `{"name":"wiki__search"}`)},
+		{headers: []string{shared}, body: call(2, "resources/read", `{"uri":"parley://wiki/wiki:///home"}`)},
+		{path: "/mcp/demo/wiki", headers: []string{through}, body: call(3, "tools/call", `{"name":"search"}`)},
+	} {
+		if got := s.do(q).last(); !strings.Contains(got, "target_absent") {
+			t.Errorf("%s: %.300s", q.body, got)
+		}
+	}
+}
