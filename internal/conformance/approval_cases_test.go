@@ -322,11 +322,9 @@ func (h *approvalHouse) again(t *testing.T, c *mcpClient, tool, id string, round
 // Where the server dies under a call, its outcome is unknown: that is said once,
 // and the call is never made again unasked.
 func (h *approvalHouse) killedServer(t *testing.T, p pair, id string) {
-	c, boss := h.client(t, "patient", p.client), h.boss["patient"]
 	h.tally.hold(id)
-	call := begin(h.ctx, c, p.server+"__act", arguments(id))
-	e := boss.proposed(t, id, 1)
-	boss.approve(t, e)
+	call, e := h.propose(t, "patient", p, id, 1)
+	h.boss["patient"].approve(t, e)
 	if err := syscall.Kill(h.tally.began(t, h.ctx, id), syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -337,16 +335,28 @@ func (h *approvalHouse) killedServer(t *testing.T, p pair, id string) {
 }
 
 // another checks that the same call, once somebody was told what became of it,
-// is another proposal. The server may be on its way back.
+// is another proposal.
 func (h *approvalHouse) another(t *testing.T, space string, p pair, id string) {
 	t.Helper()
+	call, e := h.propose(t, space, p, id, 2)
+	h.boss[space].decide(t, e, "reject")
+	if r := call.answer(t); r.proposal() != e.ID {
+		t.Errorf("answered %q of %q, want that of %q", r.what(), r.proposal(), e.ID)
+	}
+	h.ranOnce(t, id)
+}
+
+// propose makes a call that is the nth proposal for it. The server may be on its
+// way back.
+func (h *approvalHouse) propose(t *testing.T, space string, p pair, id string, n int) (call *held, proposal *parley.Envelope) {
+	t.Helper()
 	boss, c := h.boss[space], h.client(t, space, p.client)
-	var call *held
 	until(t, h.ctx, "the server is back", func() bool {
 		call = begin(h.ctx, c, p.server+"__act", arguments(id))
 		for {
 			list, changed := boss.of(id)
-			if len(list) == 2 {
+			if len(list) == n {
+				proposal = list[n-1]
 				return true
 			}
 			select {
@@ -359,12 +369,7 @@ func (h *approvalHouse) another(t *testing.T, space string, p pair, id string) {
 			}
 		}
 	})
-	e := boss.proposed(t, id, 2)
-	boss.decide(t, e, "reject")
-	if r := call.answer(t); r.proposal() != e.ID {
-		t.Errorf("answered %q of %q, want that of %q", r.what(), r.proposal(), e.ID)
-	}
-	h.ranOnce(t, id)
+	return call, proposal
 }
 
 func (h *approvalHouse) ranOnce(t *testing.T, id string) {

@@ -97,6 +97,9 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 		return nil, context.Cause(ctx)
 	case errors.Is(err, errRoundRuns), errors.Is(err, context.DeadlineExceeded):
 		decided, _ := p.Decided(holding) // its time is up: this only looks
+		if decided.Decision != "" && decided.Decision != client.Fulfilled && decided.Decision != client.Amended {
+			return x.outcome(fl, p, decided, nil) // it came in this moment
+		}
 		return pending(fl, p, decided)
 	}
 	return nil, err
