@@ -12,11 +12,11 @@ import (
 // configuration at path says which ids are taken; it may be absent unless it was
 // named.
 func checkImport(t *terminal, f *importFlags, path string, named bool) error {
-	name, ids, err := importTarget(t, f, path, named)
+	name, o, err := importTarget(t, f, path, named)
 	if _, bad := errors.AsType[*config.Error](err); err != nil && !bad {
 		return err
 	}
-	imports, wrong := config.ImportAll(f.files, config.ImportOptions{Taken: ids, Show: true})
+	imports, wrong := config.ImportAll(f.files, o)
 	if err := errors.Join(err, wrong); err != nil {
 		return t.allProblems(err)
 	}
@@ -39,8 +39,9 @@ func checkImport(t *terminal, f *importFlags, path string, named bool) error {
 	return err
 }
 
-// importTarget is the space that servers would join, and who is there already.
-func importTarget(t *terminal, f *importFlags, path string, named bool) (string, map[string]bool, error) {
+// importTarget is the space that servers would join, and what is there already.
+func importTarget(t *terminal, f *importFlags, path string, named bool) (string, config.ImportOptions, error) {
+	o := config.ImportOptions{Listen: config.DefaultListen, Show: true}
 	name := f.space
 	if name == "" {
 		name = defaultSpace
@@ -48,18 +49,19 @@ func importTarget(t *terminal, f *importFlags, path string, named bool) (string,
 	c, err := config.Load(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !named:
-		return name, nil, nil
+		return name, o, nil
 	case err != nil:
-		return name, nil, orNoConfig(path, err)
+		return name, o, orNoConfig(path, err)
 	}
 	for _, w := range c.Warnings {
 		writeProblem(t.err, w, path+": warning")
 	}
 	name, space, err := f.target(c)
 	if err != nil {
-		return "", nil, err
+		return "", o, err
 	}
-	return name, space.IDs(), nil
+	o.Taken, o.Listen = space.IDs(), c.Listen
+	return name, o, nil
 }
 
 // warnImported says that a server could not be started from here and now.

@@ -57,7 +57,7 @@ func (f *importFlags) into(t *terminal, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	imports, err := config.ImportAll(f.files, config.ImportOptions{Taken: space.IDs()})
+	imports, err := config.ImportAll(f.files, config.ImportOptions{Taken: space.IDs(), Listen: c.Listen})
 	if err != nil {
 		return t.allProblems(err)
 	}

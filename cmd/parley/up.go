@@ -97,13 +97,13 @@ func (f *upFlags) plan(t *terminal) (*plan, error) {
 	for _, w := range p.config.Warnings {
 		writeProblem(t.err, w, path+": warning")
 	}
-	if err := f.imports.into(t, p.config); err != nil {
-		return nil, err
-	}
 	if f.listen != "" {
 		if err := p.config.ListenOn(f.listen); err != nil {
 			return nil, err
 		}
+	}
+	if err := f.imports.into(t, p.config); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

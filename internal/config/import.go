@@ -24,6 +24,10 @@ type ImportOptions struct {
 	// added to it.
 	Taken map[string]bool
 
+	// Listen is where the gateway will listen: what leads there would be the room as
+	// a server of itself, and is left out.
+	Listen string
+
 	// Show is for looking at what would be imported: a variable that is not set
 	// is a warning then, and stands for nothing.
 	Show bool
@@ -112,12 +116,13 @@ type importer struct {
 	folder string           // ${workspaceFolder}, from which relative paths start
 	home   string
 	work   string
+	listen string
 }
 
 func newImporter(name, dir string, o ImportOptions) *importer {
 	im := &importer{
 		reader: &reader{name: name, others: true, env: Env{Lookup: o.Lookup}},
-		found:  &Imported{Name: name}, taken: o.Taken, inputs: make(map[string]input), home: o.Home, work: o.Work,
+		found:  &Imported{Name: name}, taken: o.Taken, inputs: make(map[string]input), home: o.Home, work: o.Work, listen: o.Listen,
 	}
 	if o.Show {
 		im.told = make(map[string]bool)
@@ -207,6 +212,12 @@ func (im *importer) skipped(v value, keys map[string]value) bool {
 	if strings.EqualFold(keys["type"].plainText(), "sse") {
 		im.warn(keys["type"], "if the server speaks Streamable HTTP too, write type http, with the url for that",
 			"%s is left out: it is spoken to over the HTTP+SSE transport of 2024, which Parley does not speak", called(v.name))
+		return true
+	}
+	if im.isParley(keys) {
+		v.node = nil
+		im.warn(v, "to reach another gateway's room, write its url into mcp_servers",
+			"%s is left out: it is Parley, and a room cannot be a server of itself", called(v.name))
 		return true
 	}
 	return false

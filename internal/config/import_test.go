@@ -53,7 +53,7 @@ func TestImport(t *testing.T) {
 			dir := t.TempDir()
 			path := unpack(t, dir, given)
 			got := told(Import(path, ImportOptions{Show: true, Lookup: importLookup, Home: "/home/ann", Work: "/work/app/src",
-				Taken: map[string]bool{"search": true}}))
+				Taken: map[string]bool{"search": true}, Listen: DefaultListen}))
 			got = strings.ReplaceAll(got, dir, "/DIR")
 			if strings.Contains(got, "sesame") {
 				t.Errorf("a secret shows: %s", got)
