@@ -583,6 +583,28 @@ func TestServerAsks(t *testing.T) {
 	}
 }
 
+// What a server asks and takes back waits for no answer any more.
+func TestServerTakesBack(t *testing.T) {
+	_, o := serve(t, func(w http.ResponseWriter, r *http.Request, method, id string) {
+		switch {
+		case method == "initialize":
+			w.Header().Set("Mcp-Session-Id", "one")
+			answer(w, `{"id":`+id+`,"result":{"protocolVersion":"2025-11-25","capabilities":{}}}`)
+		case r.Method == http.MethodGet:
+			w.Header().Set("Content-Type", "text/event-stream")
+			for i := range maxAsked {
+				fmt.Fprintf(w, "data: {\"id\":%d,\"method\":\"roots/list\"}\n\n", i)
+				fmt.Fprintf(w, "data: {\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":%d}}\n\n", i)
+			}
+			fmt.Fprint(w, "data: {\"id\":\"last\",\"method\":\"sampling/createMessage\"}\n\n")
+		}
+	})
+	p := connect(t, o)
+	p.hello()
+	p.want(`"last"`)
+	p.end()
+}
+
 // A subscription outlives the server: it is made again, and what may have changed
 // meanwhile is looked at again.
 func TestSubscriptionIsReopened(t *testing.T) {

@@ -162,6 +162,9 @@ func (r *relay) hand(c *call, s *session, resp *http.Response, p part) (answered
 		}
 		c.acknowledged = true
 	default:
+		if m.Method == "notifications/cancelled" {
+			r.asker(key(parley.Member(m.Params, "requestId"))) // it waits for no answer any more
+		}
 		r.out.say(r.ctx, p.raw)
 	}
 	return false
