@@ -17,9 +17,9 @@
 //	dispatch.go   the method is looked up
 //	lists.go      what the caller may see: names.go, offer.go, builtin.go
 //	call.go       a request in the room, through its participant's seat (seat.go)
-//	approve.go    or a proposal, which is held, awaited and collected
-//	ask.go        what a server asks back
-//	stream.go     and all that goes back to the client, in its order
+//	approve.go    or a proposal, which is held, awaited and collected (handover.go, lastround.go)
+//	flight.go     what a server asks back on the way, also when it is late (late.go)
+//	outlet.go     and all that goes back to the client, in its order
 //
 // # What is guaranteed
 //
