@@ -194,7 +194,7 @@ func (c inCell) ended(r *reply, proposal string) {
 	if failed := r.Result != nil && r.Result.IsError; failed != (c.decision != "approve") {
 		c.t.Errorf("isError is %v of %s", failed, r.what())
 	}
-	if c.decision == "reject" && !strings.Contains(r.text(), "boss rejected this call (unsafe): not on a Sunday. It was not made.") {
+	if c.decision == "reject" && !strings.Contains(r.text(), "\"boss\" rejected this call (unsafe): not on a Sunday. It was not made.") {
 		c.t.Errorf("the rejection says: %s", r.text())
 	}
 	c.ran()

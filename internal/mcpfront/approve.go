@@ -198,7 +198,7 @@ func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err
 	fl.settled = true
 	switch o.Decision {
 	case client.Rejected:
-		text := o.By + " rejected this call (" + cmp.Or(o.Reason, "other") + ")"
+		text := strconv.Quote(o.By) + " rejected this call (" + cmp.Or(o.Reason, "other") + ")"
 		if o.Message != "" {
 			text += ": " + o.Message
 		}
@@ -242,10 +242,14 @@ func pending(fl *flight, p *client.Proposal, decided client.Outcome) (jsontext.V
 	fl.waits = true
 	status, text := "pending", "This call waits for approval, as proposal "+p.ID+"."
 	if decided.Decision != "" {
-		status, text = "running", "This call was approved by "+decided.By+" and is being made, as proposal "+p.ID+"."
+		status, text = "running", "This call was approved by "+strconv.Quote(decided.By)+" and is being made, as proposal "+p.ID+"."
 	}
-	text += "\nTo wait on, make exactly the same call again, or call parley__await with {\"proposal\": \"" + p.ID + "\"}. It is not made twice." +
-		"\nTo take it back, call parley__withdraw. You may do other things meanwhile."
+	if fl.x.target != "" { // where the room's own tools are not
+		text += "\nTo wait on, make exactly the same call again. It is not made twice. You may do other things meanwhile."
+	} else {
+		text += "\nTo wait on, make exactly the same call again, or call parley__await with {\"proposal\": \"" + p.ID + "\"}. It is not made twice." +
+			"\nTo take it back, call parley__withdraw. You may do other things meanwhile."
+	}
 	return notMade(fl, p, text, append(standing(status, p.ID), '}'), fl.strict)
 }
 

@@ -129,6 +129,21 @@ func TestPending(t *testing.T) {
 	if state, same := status(await(id)); state != "pending" || same != id {
 		t.Errorf("await: %s %s", state, same)
 	}
+	for arguments, says := range map[string]string{
+		`{"proposal":"` + id + `","timeout":1}`: `it has no \"timeout\"`,
+		`{"proposal":1}`:                        `\"proposal\" is of the wrong type`,
+		`[]`:                                    `they are no object`,
+	} {
+		q := tool("parley__await", `{}`, arguments, "")
+		if r := s.do(q); !strings.Contains(r.last(), says) || strings.Contains(r.last(), "struct {") {
+			t.Errorf("await with %s: %s", arguments, r.last())
+		}
+	}
+	alone := tool("write", `{}`, `{"n":2}`, "")
+	alone.as, alone.path = "asker", "/mcp/demo/files"
+	if r := s.do(alone); !strings.Contains(r.last(), "make exactly the same call again") || strings.Contains(r.last(), "parley__") {
+		t.Errorf("where there are no tools of the room: %s", r.last())
+	}
 	foreign := await(id)
 	foreign.as = "agent"
 	if r := s.do(foreign); !strings.Contains(r.last(), "not_proposer") {

@@ -103,9 +103,23 @@ func arguments(raw jsontext.Value, into any) error {
 		raw = jsontext.Value(`{}`)
 	}
 	if err := json.Unmarshal(raw, into, json.RejectUnknownMembers(true)); err != nil {
-		return parley.Errorf(parley.InvalidArgument, "the arguments do not fit the tool's schema: %v", err)
+		return parley.Errorf(parley.InvalidArgument, "the arguments do not fit the tool's schema: %s", misfit(err))
 	}
 	return nil
+}
+
+// misfit says what is wrong with arguments, without the types of this program.
+func misfit(err error) string {
+	s, ok := errors.AsType[*json.SemanticError](err)
+	switch {
+	case !ok:
+		return err.Error()
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Sprintf("it has no %.64q", s.JSONPointer.LastToken())
+	case s.JSONPointer == "":
+		return "they are no object"
+	}
+	return fmt.Sprintf("%.64q is of the wrong type", s.JSONPointer.LastToken())
 }
 
 // asResult makes a refusal the result of a tool.
