@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -140,9 +141,7 @@ func (r *reply) proposal() string {
 func (c *mcpClient) call(ctx context.Context, tool string, arguments map[string]any, more ...map[string]any) (*reply, error) {
 	params := map[string]any{"name": tool, "arguments": arguments}
 	for _, m := range more {
-		for k, v := range m {
-			params[k] = v
-		}
+		maps.Copy(params, m)
 	}
 	return c.send(ctx, "tools/call", params)
 }

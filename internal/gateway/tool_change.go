@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"encoding/hex"
+	"maps"
 	"strconv"
 	"strings"
 	"unicode"
@@ -113,10 +114,7 @@ func (c *comparison) values(path string, before, after jsontext.Value) {
 }
 
 func (c *comparison) objects(path string, before, after jsontext.Value) {
-	now := make(map[string]jsontext.Value)
-	for name, value := range parley.Members(after) {
-		now[name] = value
-	}
+	now := maps.Collect(parley.Members(after))
 	for name, value := range parley.Members(before) {
 		if other, still := now[name]; still {
 			c.values(below(path, name), value, other)

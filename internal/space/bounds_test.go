@@ -129,7 +129,7 @@ func TestToolsHaveASize(t *testing.T) {
 					if long {
 						name = strings.Repeat(`"`, maxToolName-len(name)) + name
 					}
-					list = append(list, Listed{name, parley.DigestParams([]byte(fmt.Sprintf("%q", round)))})
+					list = append(list, Listed{name, parley.DigestParams(fmt.Appendf(nil, "%q", round))})
 				}
 				news := p.state.ToolNews(fmt.Sprint("server", i), list)
 				left += news.Left
