@@ -133,7 +133,7 @@ func (l *streamable) exchange(ctx context.Context, m outgoing) {
 	case ctx.Err() != nil:
 	case errors.Is(err, errBroke): // this connection did; whether others do, they will tell
 	case errors.Is(err, ErrServerGone):
-		l.sink.fail(err)
+		defer l.sink.fail(err)
 	}
 	l.sink.failCall(m.id, err) // does nothing where the answer has come
 }
@@ -184,6 +184,7 @@ func (l *streamable) refusal(resp *http.Response, id int64) bool {
 	}
 	e := jsonrpc.ReadError(messages[0].Error)
 	if lostSession(e) {
+		l.sink.failCall(id, ErrSessionLost)
 		l.sink.fail(ErrSessionLost)
 	}
 	l.sink.failCall(id, e)
@@ -225,6 +226,7 @@ func (l *streamable) readBody(resp *http.Response) ([]byte, error) {
 
 func (l *streamable) receive(m jsonrpc.Message, cause int64) {
 	if m.Error != nil && lostSession(jsonrpc.ReadError(m.Error)) {
+		l.sink.failCall(m.CallID(), ErrSessionLost)
 		l.sink.fail(ErrSessionLost)
 		return
 	}
@@ -272,11 +274,16 @@ func (l *streamable) resume(ctx context.Context, at *place) (*http.Response, err
 	if err != nil {
 		return nil, err
 	}
-	if err := l.status(resp); err != nil {
-		resp.Body.Close()
-		return nil, err
+	err = l.status(resp)
+	if err == nil {
+		return resp, nil
 	}
-	return resp, nil
+	resp.Body.Close()
+	if errors.Is(err, ErrSessionLost) { // it began the call all the same
+		l.sink.fail(err)
+		err = gone(errBroke)
+	}
+	return nil, err
 }
 
 // stream hands on the messages of one stream of events. answered says that the

@@ -106,6 +106,9 @@ func (u *Upstream) Close() {
 	<-u.joined
 }
 
+// errForgotten ends the calls of a lost session that the server had taken.
+var errForgotten = gone(errors.New("it has ended our session in the middle of the call"))
+
 // fail marks the server as gone and ends every call. The first reason counts.
 func (u *Upstream) fail(err error) {
 	u.mu.Lock()
@@ -116,6 +119,9 @@ func (u *Upstream) fail(err error) {
 	u.gone = err
 	if errors.Is(err, ErrClosed) {
 		u.abandoned = slices.Collect(maps.Keys(u.pending))
+	}
+	if errors.Is(err, ErrSessionLost) {
+		err = errForgotten // which the session's end does not prove to be untouched
 	}
 	for _, c := range u.pending {
 		c.answer <- answer{err: err}
