@@ -98,7 +98,7 @@ func (t *terminal) printSummary(path string, c *config.Config) error {
 			if id == s.MCP.Anonymous {
 				how += "; MCP clients without a token act as it"
 			}
-			fmt.Fprintf(t.out, "    %s: %d capabilities, %s\n", id, len(p.Capabilities), how)
+			fmt.Fprintf(t.out, "    %s: %s, %s\n", id, plural(len(p.Capabilities), "capability", "capabilities"), how)
 		}
 		for id, m := range config.Sorted(s.MCPServers) {
 			fmt.Fprintf(t.out, "    %s: MCP server, %s\n", id, serverName(m))
