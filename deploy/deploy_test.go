@@ -29,6 +29,7 @@ import (
 	"github.com/parleyhq/parley/internal/gateway"
 	"github.com/parleyhq/parley/internal/journal/sqlite"
 	"github.com/parleyhq/parley/internal/mcpbridge"
+	"github.com/parleyhq/parley/internal/mcpfront"
 	"github.com/parleyhq/parley/internal/space"
 )
 
@@ -434,6 +435,7 @@ func bridge(ctx context.Context, g *gateway.Gateway, url, dir string) (ended cha
 	if err != nil {
 		return nil, err
 	}
+	mcpfront.NewMetrics(g.Registerer("demo"))
 	joined, failed, ended := make(chan string, 1), make(chan error, 1), make(chan struct{})
 	b := mcpbridge.NewBridge(mcpbridge.Server{Command: exe, Env: map[string]string{serverEnv: dir, "GOCOVERDIR": dir}}, mcpbridge.Join{
 		URL: url, Token: "token-of-files", Space: "demo",

@@ -44,6 +44,15 @@ func (l *hall) seatToken(at mcpfront.Place) gateway.TokenHash {
 	return gateway.TokenHash(config.HashToken(token))
 }
 
+// metrics count what MCP clients do in each space.
+func (l *hall) metrics() map[string]*mcpfront.Metrics {
+	all := map[string]*mcpfront.Metrics{}
+	for name := range l.house.plan.config.Spaces {
+		all[name] = mcpfront.NewMetrics(l.house.gateway.Registerer(name))
+	}
+	return all
+}
+
 // routes are where MCP clients come in.
 func (l *hall) routes(front *mcpfront.Front) []gateway.Route {
 	var list []gateway.Route

@@ -106,7 +106,7 @@ func (h *house) open(ctx context.Context) error {
 		return err
 	}
 	h.front = mcpfront.New(h.hall, mcpfront.Options{
-		Version: readVersion().Version, Registerer: h.gateway.Registerer, Log: h.plan.log,
+		Version: readVersion().Version, Metrics: h.hall.metrics(), Log: h.plan.log,
 	})
 	h.server = gateway.Server(h.gateway.Handler(h.hall.routes(h.front)...))
 	server, within := h.server, inproc.Listen()

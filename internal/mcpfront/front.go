@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
@@ -68,12 +67,12 @@ type Options struct {
 	// becomes an envelope is bounded by the space besides.
 	MaxBody int
 
-	// Registerer is where the figures of a space's clients go. Default: nothing
-	// is counted.
-	Registerer func(space string) prometheus.Registerer
+	// Metrics count what the clients of each space do. Default: nothing is
+	// counted.
+	Metrics map[string]*Metrics
 
-	// BodyTime is how long a client may take to send one message. Default: half a
-	// minute.
+	// BodyTime is how long a client may take to send one message. Default: 30
+	// seconds.
 	BodyTime time.Duration
 
 	// Log gets what goes wrong without any call failing by it. Default: dropped.
@@ -106,8 +105,7 @@ type Front struct {
 	closed   bool
 	seats    map[Place]*seat
 	sessions map[string]*session
-	metrics  map[string]*metrics // by space
-	parked   map[string]*flight  // calls that wait for a client's answers, by their requestState
+	parked   map[string]*flight // calls that wait for a client's answers, by their requestState
 }
 
 // New makes a front, which runs until Close.
@@ -121,7 +119,6 @@ func New(h House, o Options) *Front {
 		house: h, opts: o, log: o.Log,
 		seats:    map[Place]*seat{},
 		sessions: map[string]*session{},
-		metrics:  map[string]*metrics{},
 		parked:   map[string]*flight{},
 	}
 	if f.log == nil {

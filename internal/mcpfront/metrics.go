@@ -12,9 +12,9 @@ import (
 	"github.com/parleyhq/parley/internal/jsonrpc"
 )
 
-// metrics are the figures of one space's MCP clients. A nil *metrics counts
-// nothing.
-type metrics struct {
+// Metrics are the figures of one space's MCP clients. [NewMetrics] makes them;
+// a nil *Metrics counts nothing.
+type Metrics struct {
 	sessions prometheus.Gauge
 	held     prometheus.Gauge
 	requests map[ending]prometheus.Counter
@@ -33,15 +33,13 @@ const (
 
 var endings = [...]ending{endedOK, endedError, endedRefused, endedCancelled}
 
-func newMetrics(reg prometheus.Registerer) *metrics {
-	if reg == nil {
-		return nil
-	}
+// NewMetrics registers the figures of a space.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
 	requests := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "parley_mcp_requests_total",
 		Help: "Requests of MCP clients that have ended, by outcome.",
 	}, []string{"outcome"})
-	m := &metrics{
+	m := &Metrics{
 		sessions: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "parley_mcp_sessions",
 			Help: "Sessions of MCP clients; those of 2026-07-28 have none.",
@@ -64,35 +62,20 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// figures are those of a space, registered when its first client comes.
-func (f *Front) figures(space string) *metrics {
-	if f.opts.Registerer == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	m, ok := f.metrics[space]
-	if !ok {
-		m = newMetrics(f.opts.Registerer(space))
-		f.metrics[space] = m
-	}
-	return m
-}
-
-func (m *metrics) session(n float64) {
+func (m *Metrics) session(n float64) {
 	if m != nil {
 		m.sessions.Add(n)
 	}
 }
 
-func (m *metrics) hold(n float64) {
+func (m *Metrics) hold(n float64) {
 	if m != nil {
 		m.held.Add(n)
 	}
 }
 
 // answered counts a request by what it ended with.
-func (m *metrics) answered(began time.Time, err error) {
+func (m *Metrics) answered(began time.Time, err error) {
 	if m == nil {
 		return
 	}

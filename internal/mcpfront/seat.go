@@ -20,7 +20,7 @@ type seat struct {
 	// static
 	front *Front
 	place Place
-	count *metrics
+	count *Metrics
 	ready chan struct{} // closed once room or failed is set
 	room  *client.Room
 	err   error
@@ -53,7 +53,6 @@ type watch struct{ server, uri string }
 
 // seat takes a participant's place, which it joins the room for at first.
 func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
-	count := f.figures(at.Space)
 	f.mu.Lock()
 	s := f.seats[at]
 	if s != nil && s.gone() {
@@ -65,7 +64,7 @@ func (f *Front) seat(ctx context.Context, at Place) (*seat, error) {
 	mine := s == nil && !f.closed
 	if mine {
 		s = &seat{
-			front: f, place: at, count: count, ready: make(chan struct{}), used: time.Now(),
+			front: f, place: at, count: f.opts.Metrics[at.Space], ready: make(chan struct{}), used: time.Now(),
 			flights: map[string]*flight{}, came: make(chan struct{}), awaited: map[string]*wait{}, handovers: map[string]*handover{}, listeners: map[listener]bool{}, watchers: map[watch]*watching{}, offers: map[string]*Offer{},
 			arrived: make(chan struct{}),
 		}
