@@ -74,7 +74,7 @@ func (a *attendance) causes(ctx context.Context, s *session) []*flight {
 // caller could be asked.
 func (s *session) whom(what string, flights []*flight) (string, error) {
 	if s.owner != "" {
-		if parley.Member(s.declared, what) != nil && (len(flights) == 0 || parley.Member(flights[0].declared, what) != nil) {
+		if parley.Member(s.asks, what) != nil {
 			return s.owner, nil
 		}
 		return "", nil

@@ -278,7 +278,8 @@ func TestTooManySessions(t *testing.T) {
 func TestWhom(t *testing.T) {
 	callOf := func(peer, declared string) *flight { return &flight{peer: peer, declared: jsontext.Value(declared)} }
 	mute, talker, other := callOf("mute", ``), callOf("talker", samples), callOf("other", samples)
-	own := &session{owner: "talker", declared: jsontext.Value(samples)}
+	own := &session{owner: "talker", asks: jsontext.Value(samples)}
+	served := &session{owner: "talker", asks: jsontext.Value(elicits), declared: jsontext.Value(`{"elicitation":{},"sampling":{}}`)}
 	for _, c := range []struct {
 		name    string
 		s       *session
@@ -294,7 +295,8 @@ func TestWhom(t *testing.T) {
 		{"own, nothing in flight", own, nil, "talker"},
 		{"own", own, []*flight{talker}, "talker"},
 		{"own, two in flight", own, []*flight{talker, talker}, "talker"},
-		{"own, of one who cannot", own, []*flight{mute}, ""},
+		{"own, of one who cannot", served, []*flight{mute}, ""},
+		{"own, of one who cannot, nothing in flight", served, nil, ""},
 	} {
 		got, err := c.s.whom("sampling", c.flights)
 		if err != nil {

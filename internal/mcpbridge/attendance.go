@@ -22,6 +22,11 @@ const (
 	// maxOwnSessions bounds those of one participant, which may declare
 	// something else with each request.
 	maxOwnSessions = 4
+	// maxCalls bounds the calls that are being made.
+	maxCalls = 1_024
+	// maxOwnCalls bounds those of one participant: a call that waits for an
+	// answer may last, and nobody should keep others out with such ones.
+	maxOwnCalls = 128
 )
 
 // attendance is a server's time in the room: as long as its base session and
@@ -38,6 +43,8 @@ type attendance struct {
 
 	mu       sync.Mutex
 	sessions map[ownKey]*session // of callers
+	living   map[string]int      // by the caller: also those that are being made or ended
+	calls    map[string]int      // by the caller
 }
 
 // ownKey is whose session it is and what was declared in it.
@@ -47,7 +54,7 @@ type ownKey struct {
 }
 
 func (b *Bridge) newAttendance(ctx context.Context, up *Upstream) *attendance {
-	a := &attendance{b: b, fresh: make(chan struct{}, 1), sessions: make(map[ownKey]*session)}
+	a := &attendance{b: b, fresh: make(chan struct{}, 1), sessions: make(map[ownKey]*session), living: make(map[string]int), calls: make(map[string]int)}
 	a.base = &session{up: up, log: b.log, declared: withServed(nil, b.join.Serves)}
 	a.ctx, a.stop = context.WithCancel(ctx)
 	a.start(a.sweep)
@@ -128,12 +135,16 @@ func (a *attendance) own(key ownKey, asks jsontext.Value) (*session, error) {
 		if err := a.makeRoom(key.owner); err != nil {
 			return nil, err
 		}
-		s = &session{log: a.b.log.With("session of", key.owner), owner: key.owner, made: make(chan struct{})}
+		s = &session{log: a.b.log.With("session of", key.owner), owner: key.owner, asks: asks, made: make(chan struct{})}
 		s.declared = withServed(asks, a.b.join.Serves)
 		s.turns.single = a.b.asks.Load()
 		a.sessions[key] = s
+		a.living[key.owner]++
 		a.b.join.Metrics.sessions(+1)
-		a.wg.Go(func() { a.live(key, s) })
+		a.wg.Go(func() {
+			defer a.died(key.owner)
+			a.live(key, s)
+		})
 	}
 	s.users++
 	return s, nil
@@ -168,6 +179,8 @@ func (a *attendance) makeRoom(owner string) error {
 		}
 	}
 	switch {
+	case a.living[owner] >= 2*maxOwnSessions:
+		return &client.RPCError{Code: client.CodeBusy, Message: "too many sessions of " + owner + " with this server are being made and ended"}
 	case own >= maxOwnSessions:
 		idle = ownIdle
 	case len(a.sessions) < maxSessions:
@@ -195,6 +208,36 @@ func (a *attendance) drop(key ownKey, s *session) {
 		}
 	default: // live finds it gone
 	}
+}
+
+// begin notes that a call of a participant is being made, until the function is
+// called.
+func (a *attendance) begin(who string) (done func(), err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.calls[who] == maxOwnCalls {
+		return nil, &client.RPCError{Code: client.CodeBusy, Message: fmt.Sprintf("%d calls of %s are being made, the limit", maxOwnCalls, who)}
+	}
+	a.calls[who]++
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		decrement(a.calls, who)
+	}, nil
+}
+
+// decrement leaves nothing of what is nought.
+func decrement(counts map[string]int, who string) {
+	if counts[who]--; counts[who] == 0 {
+		delete(counts, who)
+	}
+}
+
+// died notes that nothing is left of a session.
+func (a *attendance) died(owner string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	decrement(a.living, owner)
 }
 
 // live makes a session and waits for its end.

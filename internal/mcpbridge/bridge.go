@@ -188,7 +188,7 @@ func (b *Bridge) attend(ctx context.Context, up *Upstream) error {
 	room, err := client.Dial(a.ctx, b.join.URL, &client.Options{
 		Token: b.join.Token, Space: b.join.Space, HTTPClient: b.join.HTTP,
 		Routing: client.RoutingDirected, Kinds: []string{parley.KindRestartBridge},
-		EchoOff: true, Exclusive: true, RetryDial: true,
+		EchoOff: true, Exclusive: true, RetryDial: true, Concurrency: maxCalls,
 		Handler: func(ctx context.Context, req *client.Request) (any, error) { return a.handle(ctx, req) }, Logger: b.log,
 	})
 	if err != nil {
@@ -326,6 +326,11 @@ func (a *attendance) serve(ctx context.Context, req *client.Request) (jsontext.V
 	if err != nil {
 		return nil, err
 	}
+	done, err := a.begin(from.peer)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	f := &flight{req: req, peer: from.peer, meta: meta, declared: declared}
 	for again := true; ; again = false {
 		s, release, err := a.acquire(ctx, f.peer, declared)

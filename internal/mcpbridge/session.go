@@ -20,7 +20,8 @@ type session struct {
 	up        *Upstream
 	log       *slog.Logger
 	owner     string         // whose own it is; "" is the base session
-	declared  jsontext.Value // our capabilities in it
+	asks      jsontext.Value // what the owner can be asked for
+	declared  jsontext.Value // our capabilities in it: that, and what others serve
 	catalogue catalogue
 
 	subscriptions subscriptions
