@@ -273,14 +273,30 @@ func (a *attendance) obey() {
 
 const rootsChanged = "mcp/request:notifications/roots/list_changed"
 
-// rootsChanged tells the sessions of a caller that its roots have changed.
+// rootsChanged tells the sessions of a caller that its roots have changed. It
+// does not wait for servers.
 func (a *attendance) rootsChanged(who string, params jsontext.Value) {
 	for _, s := range a.all() {
-		if s.owner != who || parley.Member(s.declared, "roots") == nil {
+		if s.owner != who || parley.Member(s.declared, "roots") == nil || s.rootsNews.Add(1) > 1 {
 			continue
 		}
-		if err := s.up.Notify(a.ctx, "notifications/roots/list_changed", params); err != nil {
+		if !a.start(func() { a.tellRoots(s, params) }) {
+			return
+		}
+	}
+}
+
+// tellRoots tells one session, and again what changed meanwhile.
+func (a *attendance) tellRoots(s *session, params jsontext.Value) {
+	for news := s.rootsNews.Load(); ; news = s.rootsNews.Load() {
+		ctx, cancel := context.WithTimeout(a.ctx, listTimeout)
+		err := s.up.Notify(ctx, "notifications/roots/list_changed", params)
+		cancel()
+		if err != nil {
 			s.log.Debug("a change of roots was not told", "error", err)
+		}
+		if s.rootsNews.CompareAndSwap(news, 0) {
+			return
 		}
 	}
 }

@@ -1,14 +1,18 @@
 package mcpbridge
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
 )
 
@@ -63,4 +67,45 @@ func TestCallsOfOneKeepNobodyOut(t *testing.T) {
 		defer a.mu.Unlock()
 		return len(a.calls) == 0
 	})
+}
+
+// A server that takes no notifications does not keep the bridge from hearing
+// the room.
+func TestRootsThatNobodyTakes(t *testing.T) {
+	taken := make(chan struct{}, 10)
+	s := &script{}
+	s.call = func(w http.ResponseWriter, id, _ string, _ *http.Request) { reply(w, id, `"result":{}`) }
+	_, at := serveHTTP(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(string(body), "roots/list_changed") {
+			taken <- struct{}{}
+			<-r.Context().Done()
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		s.ServeHTTP(w, r)
+	}))
+	at.Roots = true
+	b := bridge(t, at, Join{})
+	you, boss := b.dial("you"), b.dial("boss")
+	if _, err := you.Request(t.Context(), "files", "test/echo", capable("x", "", `{"roots":{}}`)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := you.Notify(t.Context(), "files", "roots/list_changed", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-taken
+	if _, err := boss.Send(t.Context(), &parley.Envelope{Kind: parley.KindRestartBridge, To: []string{"files"}, Payload: []byte(`{"participant":"files"}`)}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-b.joins:
+	case <-time.After(10 * time.Second):
+		t.Error("the server was not started again")
+	}
+	if len(taken) > 0 {
+		t.Error("the server was told while it took nothing")
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -27,6 +28,7 @@ type session struct {
 	subscriptions subscriptions
 	levels        levels
 	turns         turns
+	rootsNews     atomic.Int64 // changes of the owner's roots that are being told
 
 	// Of a caller's own: guarded by the attendance's mu, but for made and err.
 	made  chan struct{} // closed when up or err is set
