@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -141,7 +142,7 @@ type embedded struct {
 }
 
 // arrive finds the gateway that runs here, or starts one.
-func (e *embedded) arrive(ctx context.Context) (url string, err error) {
+func (e *embedded) arrive(ctx context.Context) (at string, err error) {
 	path, err := e.flags.configPath()
 	if err != nil {
 		return "", err
@@ -164,11 +165,32 @@ func (e *embedded) arrive(ctx context.Context) (url string, err error) {
 	if isThere(ctx, listen) {
 		return "http://" + listen, nil
 	}
-	url, err = e.start(ctx)
+	at, err = e.start(ctx)
 	if err != nil && isThere(ctx, listen) {
 		return "http://" + listen, nil // another program was faster
 	}
-	return url, err
+	if other := e.elsewhere(ctx); err != nil && other != "" {
+		return "", parley.Errorf(parley.Unavailable, "the gateway of this folder listens at %s", other).
+			WithHint("name it: --url %s --token-file %s", other, guestTokenFile(e.flags.data))
+	}
+	return at, err
+}
+
+// elsewhere is where the demo of this folder is, if it listens at an address of its
+// own choice; "" if it does not run.
+func (e *embedded) elsewhere(ctx context.Context) string {
+	if !e.isDemo {
+		return ""
+	}
+	b, err := os.ReadFile(filepath.Join(e.flags.data, "url"))
+	if err != nil {
+		return ""
+	}
+	at := strings.TrimSpace(string(b))
+	if u, err := url.Parse(at); err != nil || !isThere(ctx, u.Host) {
+		return ""
+	}
+	return at
 }
 
 // dialable is an address to listen on as clients on this machine reach it.
