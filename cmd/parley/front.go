@@ -162,9 +162,9 @@ func (l *hall) shown(o *mcpbridge.Offer) *shownOffer {
 const mostOffers = 256
 
 // Uncollected implements [mcpfront.House].
-func (l *hall) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (string, bool, error) {
+func (l *hall) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (mcpfront.Waiting, bool, error) {
 	p, found, err := l.house.gateway.Uncollected(ctx, at.Space, at.Participant, kind, to, params)
-	return p.ID, found, err
+	return mcpfront.Waiting{ID: p.ID, Outdated: p.Outdated}, found, err
 }
 
 // Collected implements [mcpfront.House].

@@ -46,9 +46,13 @@ func (x *exchange) proposal(ctx context.Context, fl *flight, kind parley.Kind, p
 func (x *exchange) findOrPropose(ctx context.Context, fl *flight, kind parley.Kind, params jsontext.Value) (p *client.Proposal, handing <-chan struct{}, err error) {
 	x.seat.proposing.Lock()
 	defer x.seat.proposing.Unlock()
-	id, found, err := x.front.house.Uncollected(ctx, x.place, kind, fl.server, params)
+	known, found, err := x.front.house.Uncollected(ctx, x.place, kind, fl.server, params)
 	if err != nil {
 		return nil, nil, err
+	}
+	if found && known.Outdated {
+		x.replace(known.ID)
+		found = false
 	}
 	if !found {
 		// Who hangs up meanwhile would leave a proposal that nobody takes back.
@@ -57,11 +61,21 @@ func (x *exchange) findOrPropose(ctx context.Context, fl *flight, kind parley.Ki
 		p, err = x.seat.room.Propose(ctx, fl.server, fl.method, params, client.Collect())
 		return p, nil, err
 	}
-	if handing := x.seat.handing(id); handing != nil {
+	if handing := x.seat.handing(known.ID); handing != nil {
 		return nil, handing, nil
 	}
-	p, err = x.seat.room.Proposal(ctx, id)
+	p, err = x.seat.room.Proposal(ctx, known.ID)
 	return p, nil, err
+}
+
+// replace takes back a proposal that nobody can approve any more, since what is
+// proposed anew is the same call.
+func (x *exchange) replace(id string) {
+	ctx, cancel := context.WithTimeout(x.front.ctx, farewell)
+	defer cancel()
+	if p, err := x.seat.room.Proposal(ctx, id); err == nil {
+		x.withdraw(p)
+	}
 }
 
 const defaultApprovalWait = 50 * time.Second

@@ -17,6 +17,12 @@ import (
 // Place is a participant's in one space.
 type Place struct{ Space, Participant string }
 
+// Waiting is a proposal that waits for a decision, or to be collected.
+type Waiting struct {
+	ID       string
+	Outdated bool // nobody can approve it any more: the tool has another definition
+}
+
 // House is what the front asks of the process that it runs in.
 type House interface {
 	// Who says who a request comes from: the places that its token has, the
@@ -41,7 +47,7 @@ type House interface {
 
 	// Uncollected finds the proposal of the same call that is open, or whose
 	// outcome nobody fetched yet.
-	Uncollected(ctx context.Context, p Place, kind parley.Kind, to string, params jsontext.Value) (id string, found bool, err error)
+	Uncollected(ctx context.Context, p Place, kind parley.Kind, to string, params jsontext.Value) (w Waiting, found bool, err error)
 
 	// Collected notes that a proposal's outcome was fetched.
 	Collected(ctx context.Context, p Place, proposal string) error

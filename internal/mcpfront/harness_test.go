@@ -174,9 +174,9 @@ func (s *site) Listed(_ context.Context, _, _ string, tools []jsontext.Value) {
 }
 
 // Uncollected implements [mcpfront.House].
-func (s *site) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (string, bool, error) {
+func (s *site) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (mcpfront.Waiting, bool, error) {
 	p, found, err := s.g.Uncollected(ctx, at.Space, at.Participant, kind, to, params)
-	return p.ID, found, err
+	return mcpfront.Waiting{ID: p.ID, Outdated: p.Outdated}, found, err
 }
 
 // Collected implements [mcpfront.House].

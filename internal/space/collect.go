@@ -58,7 +58,9 @@ func (s *State) Uncollected(from string, call parley.Kind, to string, params par
 			continue
 		}
 		if p.proposed == params && p.Kind == call.As(parley.TypeProposal) && slices.Equal(p.To, target) && p.addressed == (to != "") {
-			return p.Proposal, true
+			found := p.Proposal
+			found.Outdated = p.State == Open && p.tool != (parley.Digest{}) && p.tool != s.definition(p.Kind, to)
+			return found, true
 		}
 	}
 	return Proposal{}, false

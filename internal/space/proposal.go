@@ -32,6 +32,10 @@ const (
 // payload and, once it has ended, those in To who are unknown here, and a
 // reason longer than a word.
 type Proposal struct {
+	// Outdated says, of an open one that [State.Uncollected] returns, that its
+	// tool has another definition now, so that nobody can approve it any more.
+	Outdated bool
+
 	ID      string
 	Seq     uint64
 	Kind    parley.Kind // effective
