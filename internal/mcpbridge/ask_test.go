@@ -357,6 +357,13 @@ func testModernServerAsksBack(t *testing.T, s Server) {
 	if got := text(t, r, err); got != "theirs accept by boss" {
 		t.Errorf("got %q", got)
 	}
+	// What boss has answered counts once.
+	if _, err := call(retry(params, first, `{"form":`+form+`}`)); err == nil || !strings.Contains(err.Error(), "used before") {
+		t.Errorf("the same once more: %v", err)
+	}
+	if first, err = call(params); err != nil {
+		t.Fatal(err)
+	}
 	for name, bad := range map[string]jsontext.Value{
 		"another call":  retry(capable("inputs", "other", elicits), first, `{}`),
 		"another state": mcpwords.SetMember(params, "requestState", jsontext.Value(`"`+sealMark+`AAAA"`)),

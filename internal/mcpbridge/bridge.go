@@ -31,7 +31,11 @@ type Bridge struct {
 	up      *Supervisor
 	sealer  cipher.AEAD
 	now     atomic.Pointer[attendance] // nil while the server is not in the room
-	origins origins
+	origins newest[originKey, *origin] // of requests, for the rounds that may follow
+	// spent are requestStates of ours that were used. What somebody else has
+	// answered counts once: else a caller could repeat what was confirmed a single
+	// time. A bridge that is started again knows nothing of them.
+	spent   newest[string, struct{}]
 	running context.Context // Run's
 	tracker tracker
 	asks    atomic.Bool   // a legacy server has asked back, without a word of which call

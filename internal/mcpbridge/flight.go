@@ -3,7 +3,6 @@ package mcpbridge
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,9 +48,6 @@ func (f *flight) about(to ...string) []client.SendOption {
 }
 
 const (
-	// keptOrigins bounds the requests whose peers are remembered, for the rounds
-	// that may follow them.
-	keptOrigins = 4_096
 	// maxRounds bounds the rounds of one call.
 	maxRounds = 16
 	// maxNamed bounds the ids of a request that are looked up.
@@ -64,38 +60,8 @@ type origin struct {
 	rounds atomic.Int32
 }
 
-// origins remembers those of the newest requests.
-type origins struct {
-	mu   sync.Mutex
-	byID map[originKey]*origin
-	keys []originKey // a ring, once it is full
-	next int         // the oldest of them then
-}
-
 // originKey is a request, and who may go on with it.
 type originKey struct{ id, who string }
-
-func (o *origins) get(k originKey) *origin {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.byID[k]
-}
-
-func (o *origins) add(k originKey, of *origin) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.byID == nil {
-		o.byID = make(map[originKey]*origin)
-	}
-	if len(o.keys) < keptOrigins {
-		o.keys = append(o.keys, k)
-	} else {
-		delete(o.byID, o.keys[o.next])
-		o.keys[o.next] = k
-		o.next = (o.next + 1) % keptOrigins
-	}
-	o.byID[k] = of
-}
 
 var errRounds = &client.RPCError{Code: client.CodeInternal, Message: "the server asks for more input again and again; after 16 rounds nobody goes on"}
 

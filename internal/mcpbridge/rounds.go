@@ -148,3 +148,7 @@ func (a *attendance) askAll(ctx context.Context, f *flight, list []input) (jsont
 // errState is about a requestState that we did not give for this call.
 var errState = &client.RPCError{Code: jsonrpc.CodeInvalidParams,
 	Message: "the requestState is not one of this call, or the bridge was started again since: make the call again"}
+
+// errSpent is about one that was used before.
+var errSpent = &client.RPCError{Code: jsonrpc.CodeInvalidParams,
+	Message: "the requestState was used before, and what others answered counts once: make the call again"}

@@ -98,11 +98,15 @@ func (b *Bridge) unseal(f *flight, params jsontext.Value) (jsontext.Value, error
 	if err != nil {
 		return nil, errState
 	}
+	answers := parley.Member(held, "answers")
+	if !bytes.Equal(answers, []byte(`{}`)) && !b.spent.add(string(nonce), struct{}{}) {
+		return nil, errSpent
+	}
 	responses := parley.Member(params, "inputResponses")
 	if responses.Kind() != '{' {
 		responses = jsontext.Value(`{}`)
 	}
-	for name, v := range parley.Members(parley.Member(held, "answers")) {
+	for name, v := range parley.Members(answers) {
 		responses = mcp.SetMember(responses, name, v)
 	}
 	if !bytes.Equal(responses, []byte(`{}`)) {
