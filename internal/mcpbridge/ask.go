@@ -60,6 +60,8 @@ func (a *attendance) causes(ctx context.Context, s *session) []*flight {
 		s.turns.takeTurns()
 	}
 	switch {
+	case s.owner == "" && program && a.b.server.Sessions == SessionsShared:
+		return s.turns.suspects() // a prompt must not reach somebody else
 	case f != nil:
 		return []*flight{f}
 	case s.owner == "":
@@ -70,8 +72,8 @@ func (a *attendance) causes(ctx context.Context, s *session) []*flight {
 
 // whom says which caller a server's request belongs to; "" where that one did
 // not declare to answer it. Without a word of the server's it is clear in a
-// caller's own session, and else where one call is in flight, or none whose
-// caller could be asked.
+// caller's own session, and else where calls of one caller are in flight, or
+// none whose caller could be asked.
 func (s *session) whom(what string, flights []*flight) (string, error) {
 	if s.owner != "" {
 		if parley.Member(s.asks, what) != nil {
@@ -83,11 +85,11 @@ func (s *session) whom(what string, flights []*flight) (string, error) {
 	switch {
 	case len(asking) == 0:
 		return "", nil
-	case len(flights) == 1:
+	case !slices.ContainsFunc(flights, func(f *flight) bool { return f.peer != asking[0].peer }):
 		return asking[0].peer, nil
 	}
 	return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: fmt.Sprintf(
-		"%d calls are in flight in a shared session, and nothing says which of them %s belongs to (sessions: peer gives each caller its own)", len(flights), what)}
+		"%d calls are in flight, or were a moment ago, in a shared session, and nothing says which of them %s belongs to (sessions: peer gives each caller its own)", len(flights), what)}
 }
 
 // server is who answers for callers that cannot; present ones first.

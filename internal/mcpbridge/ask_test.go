@@ -292,6 +292,7 @@ func TestWhom(t *testing.T) {
 		{"two who cannot", &session{}, []*flight{mute, mute}, ""},
 		{"one who can and one who cannot", &session{}, []*flight{mute, talker}, "error"},
 		{"two who can", &session{}, []*flight{other, talker}, "error"},
+		{"one who can, twice", &session{}, []*flight{talker, talker}, "talker"},
 		{"own, nothing in flight", own, nil, "talker"},
 		{"own", own, []*flight{talker}, "talker"},
 		{"own, two in flight", own, []*flight{talker, talker}, "talker"},

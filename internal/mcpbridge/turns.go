@@ -21,7 +21,20 @@ type turns struct {
 	single  bool            // they take turns
 	working int             // how many wait for no answer
 	queue   []chan struct{} // who waits for a turn, oldest first
+	left    []leftCall      // that nobody waits for any more, oldest first
 }
+
+// leftCall is a call that was cancelled. The server may go on with it.
+type leftCall struct {
+	*flight
+	at time.Time
+}
+
+// Bounds of the cancelled calls that are remembered.
+const (
+	maxLeft = 64
+	leftFor = time.Minute
+)
 
 // gather is how long a call that waits for an answer keeps its turn: some servers
 // ask several things at once.
@@ -46,6 +59,9 @@ func (t *turns) fly(ctx context.Context, f *flight) (landed func(), err error) {
 		t.flights = slices.DeleteFunc(t.flights, func(other *flight) bool { return other == f })
 		f.flying = false
 		t.rest(f)
+		if ctx.Err() != nil {
+			t.left = append(t.left[max(0, len(t.left)+1-maxLeft):], leftCall{f, time.Now()})
+		}
 	}, nil
 }
 
@@ -164,4 +180,16 @@ func (t *turns) inFlight() []*flight {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.flights)
+}
+
+// suspects are those, and behind them the cancelled ones.
+func (t *turns) suspects() []*flight {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.left = slices.DeleteFunc(t.left, func(l leftCall) bool { return time.Since(l.at) > leftFor })
+	all := slices.Clone(t.flights)
+	for _, l := range t.left {
+		all = append(all, l.flight)
+	}
+	return all
 }

@@ -195,3 +195,41 @@ func TestTurns(t *testing.T) {
 		}
 	})
 }
+
+// A server may go on with a call that was cancelled. What it asks then is not
+// taken for a question of the only call that is left.
+func TestCancelledCallsAreSuspects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &session{up: &Upstream{link: &stdio{}}}
+		a := &attendance{b: &Bridge{server: Server{Sessions: SessionsShared}}}
+		whose := func() string {
+			who, err := s.whom("sampling", a.causes(t.Context(), s))
+			if err != nil {
+				return "error"
+			}
+			return who
+		}
+		fly := func(ctx context.Context, peer string) func() {
+			landed, err := s.turns.fly(ctx, &flight{peer: peer, declared: jsontext.Value(samples)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return landed
+		}
+		for range 2 * maxLeft {
+			ctx, cancel := context.WithCancel(t.Context())
+			landed := fly(ctx, "you")
+			cancel()
+			landed()
+		}
+		landed := fly(t.Context(), "boss")
+		if got := whose(); got != "error" || len(s.turns.left) != maxLeft {
+			t.Errorf("it is asked: %s; of %d calls", got, len(s.turns.left))
+		}
+		time.Sleep(leftFor + 1)
+		if got := whose(); got != "boss" {
+			t.Errorf("asked is %s", got)
+		}
+		landed()
+	})
+}
