@@ -139,7 +139,12 @@ type Field struct {
 }
 
 // decoders saves the decoders' buffers from one message to the next.
-var decoders = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+var decoders = sync.Pool{New: func() any { return new(decoder) }}
+
+type decoder struct {
+	jsontext.Decoder
+	from bytes.Buffer
+}
 
 // Members yields the members of one JSON object that is all there is in raw.
 // An error, in its last turn, is a reason not to have looked.
@@ -152,17 +157,27 @@ func Members(raw jsontext.Value, opts ...jsontext.Options) iter.Seq2[Field, erro
 				yield(Field{}, err)
 				return
 			case v.isName:
-				s, err := jsontext.AppendUnquote(nil, v.value)
+				s, err := unquote(v.value, opts)
 				if err != nil && len(opts) == 0 {
 					yield(Field{}, err)
 					return
 				}
-				name = string(s)
+				name = s
 			case !yield(Field{Name: name, Value: v.value, Start: v.end - len(v.value), End: v.end}, nil):
 				return
 			}
 		}
 	}
+}
+
+// unquote is a string's text. What was read without options is valid, and most
+// names have nothing to unescape.
+func unquote(v jsontext.Value, opts []jsontext.Options) (string, error) {
+	if len(opts) == 0 && bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), nil
+	}
+	s, err := jsontext.AppendUnquote(nil, v)
+	return string(s), err
 }
 
 // Values yields the elements of one JSON array that is all there is in raw.
@@ -185,10 +200,14 @@ type content struct {
 // contents yields what stands between the brackets of one object or array.
 func contents(open jsontext.Kind, raw jsontext.Value, opts []jsontext.Options) iter.Seq2[content, error] {
 	return func(yield func(content, error) bool) {
-		dec := decoders.Get().(*jsontext.Decoder)
-		defer decoders.Put(dec)
-		dec.Reset(bytes.NewBuffer(raw), opts...)
-		defer dec.Reset(empty{})
+		dec := decoders.Get().(*decoder)
+		defer func() {
+			dec.from = bytes.Buffer{} // raw may be long
+			dec.Reset(empty{})
+			decoders.Put(dec)
+		}()
+		dec.from = *bytes.NewBuffer(raw)
+		dec.Reset(&dec.from, opts...)
 		tok, err := dec.ReadToken()
 		if err != nil || tok.Kind() != open {
 			yield(content{}, ErrNotMessage)
