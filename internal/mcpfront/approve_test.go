@@ -384,3 +384,20 @@ func TestOutdatedProposal(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAwaitByTheBeginningOfAnID(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, waits(10*time.Millisecond))
+	s.serve("files")
+	boss := s.join("boss", client.Options{})
+	s.do(asks("1"))
+	p := proposals(t, boss, client.ProposalOpen)[0]
+	if _, err := boss.FulfilID(t.Context(), p.ID); err != nil {
+		t.Fatal(err)
+	}
+	q := tool("parley__await", `{}`, `{"proposal":"`+p.ID[:18]+`","seconds":5}`, "")
+	q.as = "asker"
+	if got := s.do(q).last(); member(t, got, "result", "_meta", "parley/proposal") != p.ID {
+		t.Errorf("%s", got)
+	}
+}

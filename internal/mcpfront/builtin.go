@@ -194,6 +194,10 @@ func (x *exchange) who(ctx context.Context, raw jsontext.Value) (jsontext.Value,
 
 // ours is a proposal of the caller's, by its id.
 func (x *exchange) ours(ctx context.Context, id string) (*client.Proposal, error) {
+	id, err := x.inFull(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	p, err := x.seat.room.Proposal(ctx, id)
 	if err != nil {
 		return nil, err
@@ -204,6 +208,34 @@ func (x *exchange) ours(ctx context.Context, id string) (*client.Proposal, error
 	}
 	return p, nil
 }
+
+// inFull is the id that begins so, among the caller's proposals: people name
+// them by their beginnings.
+func (x *exchange) inFull(ctx context.Context, id string) (string, error) {
+	if len(id) < shortID || len(id) >= fullID {
+		return id, nil
+	}
+	all, err := x.seat.room.API().Proposals(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	all = slices.DeleteFunc(all, func(p client.ProposalRecord) bool {
+		return p.From != x.place.Participant || !strings.HasPrefix(p.ID, id)
+	})
+	switch len(all) {
+	case 0:
+		return id, nil
+	case 1:
+		return all[0].ID, nil
+	}
+	return "", parley.Errorf(parley.InvalidArgument, "%d of your proposals begin with %s", len(all), id).WithHint("name one in full")
+}
+
+// Ids of ours have fullID characters; with shortID it is clear which is meant.
+const (
+	shortID = 8
+	fullID  = 36
+)
 
 // maxAwait is the longest that a client can ask to wait for.
 const maxAwait = 5 * time.Minute

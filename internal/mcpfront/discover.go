@@ -57,6 +57,7 @@ func (x *exchange) discover(ctx context.Context) (jsontext.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	self.capabilities = mcp.DropMember(self.capabilities, "tasks") // an extension of the other era
 	b := append(jsontext.Value(`{"supportedVersions":[`), mcp.Quote(mcp.Modern)...)
 	b = append(append(b, `],"capabilities":`...), self.capabilities...)
 	if self.instructions != nil {
@@ -107,7 +108,10 @@ func (c *caller) room() self {
 	text := "You are " + c.place.Participant + " in the Parley space " + c.place.Space + ", a room that people, agents and MCP servers share. " +
 		"Everything that you do here is on record and seen by the others. The servers here: " + servers + "; their tools are called SERVER__TOOL. " +
 		"A tool whose description says so needs approval: its call waits until a person or another agent has decided, and may come back as pending. " +
-		"Then make exactly the same call again, or use parley__await; do not look for a way around it. parley__chat and parley__read talk with the others."
+		"Then make exactly the same call again, or use parley__await; do not look for a way around it. parley__read tells what the others say and do."
+	if builtinOf("parley__chat").allowed(c.seat.room.Capabilities()) {
+		text += " parley__chat answers them."
+	}
 	return self{
 		capabilities: jsontext.Value(`{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}`),
 		info:         info,

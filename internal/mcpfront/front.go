@@ -69,6 +69,10 @@ type Options struct {
 	// an hour.
 	SessionIdle time.Duration
 
+	// Patience is how long a list waits for what servers offer. Default: 5
+	// seconds.
+	Patience time.Duration
+
 	// MaxBody bounds one message of a client, in bytes. Default: 4 MiB; what
 	// becomes an envelope is bounded by the space besides.
 	MaxBody int
@@ -120,6 +124,7 @@ func New(h House, o Options) *Front {
 	o.Linger = cmp.Or(o.Linger, time.Minute)
 	o.SessionIdle = cmp.Or(o.SessionIdle, 30*time.Minute)
 	o.BodyTime = cmp.Or(o.BodyTime, 30*time.Second)
+	o.Patience = cmp.Or(o.Patience, 5*time.Second)
 	o.MaxBody = cmp.Or(o.MaxBody, 4<<20)
 	f := &Front{
 		house: h, opts: o, log: o.Log,

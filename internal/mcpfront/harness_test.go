@@ -40,6 +40,8 @@ type site struct {
 	g   *gateway.Gateway
 	web *http.Client
 
+	slow map[string]string // servers that do not say what they offer: "" to anybody, else to callers with a session of their own
+
 	mu     sync.Mutex
 	offers map[string]*mcpfront.Offer // by server; nil where it is down
 	listed []int                      // how many tools the front read, each time
@@ -146,7 +148,11 @@ func (s *site) Servers(string) []string {
 }
 
 // Offer implements [mcpfront.House].
-func (s *site) Offer(_ context.Context, _ mcpfront.Place, server string, _ jsontext.Value) (*mcpfront.Offer, error) {
+func (s *site) Offer(ctx context.Context, _ mcpfront.Place, server string, capabilities jsontext.Value) (*mcpfront.Offer, error) {
+	if on, slow := s.slow[server]; slow && (on == "" || capabilities != nil) {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o, ok := s.offers[server]

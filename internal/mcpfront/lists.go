@@ -7,6 +7,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -51,6 +52,45 @@ func (x *exchange) list(ctx context.Context, s section) (jsontext.Value, error) 
 	return page(all[at:], sections[s].member), nil
 }
 
+// offered is what a server has for the caller, or why not.
+type offered struct {
+	server string
+	offer  *Offer
+	err    error
+}
+
+// offers asks all servers at once: one that does not answer costs its own
+// entries, and nobody else's.
+func (x *exchange) offers(ctx context.Context) []offered {
+	ctx, stop := context.WithTimeout(ctx, x.front.opts.Patience)
+	defer stop()
+	all := make([]offered, len(x.servers()))
+	var asking sync.WaitGroup
+	for i, server := range x.servers() {
+		asking.Go(func() {
+			offer, err := x.offer(ctx, server)
+			if ctx.Err() != nil && x.caps != nil {
+				offer, err = x.common(ctx, server)
+			}
+			if errors.Is(err, context.DeadlineExceeded) {
+				err = parley.Errorf(parley.Unavailable, "the server %s has not said what it offers within %v", server, x.front.opts.Patience).
+					WithHint("try again soon; it is listed once it has")
+			}
+			all[i] = offered{server, offer, err}
+		})
+	}
+	asking.Wait()
+	return all
+}
+
+// common is what a server offers to everybody: for a caller whose own session
+// takes its time to begin.
+func (x *exchange) common(ctx context.Context, server string) (*Offer, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), x.front.opts.Patience/10)
+	defer cancel()
+	return x.front.house.Offer(ctx, x.place, server, nil)
+}
+
 // visible is what the caller may request or propose.
 func (x *exchange) visible(ctx context.Context, s section) ([]listed, error) {
 	caps := x.seat.room.Capabilities()
@@ -62,15 +102,14 @@ func (x *exchange) visible(ctx context.Context, s section) ([]listed, error) {
 			}
 		}
 	}
-	for _, server := range x.servers() {
-		offer, err := x.offer(ctx, server)
-		if err != nil {
-			if x.target != "" {
-				return nil, err
-			}
-			continue // what is down offers nothing; its return is announced
+	for _, o := range x.offers(ctx) {
+		if o.err != nil && x.target != "" {
+			return nil, o.err
 		}
-		for _, e := range offer.entries(server, s) {
+		if o.err != nil {
+			continue // what is down, or slow, offers nothing; its coming is announced
+		}
+		for _, e := range o.offer.entries(o.server, s) {
 			n, ok := judge(caps, e)
 			switch {
 			case !ok:

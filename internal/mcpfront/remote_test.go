@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -128,5 +129,27 @@ func TestServerIsDown(t *testing.T) {
 		if got := s.do(q).last(); !strings.Contains(got, "target_absent") {
 			t.Errorf("%s: %.300s", q.body, got)
 		}
+	}
+}
+
+// TestSlowServer holds that one that does not say what it offers costs its own
+// entries, and that a caller whose own session takes its time is shown what
+// everybody is.
+func TestSlowServer(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{Patience: 20 * time.Millisecond}, nil)
+	in := s.session("/mcp/demo", "agent", `{}`)
+	own := s.session("/mcp/demo", "agent", `{"elicitation":{}}`)
+	through := s.session("/mcp/demo/wiki", "agent", `{}`)
+	s.slow = map[string]string{"wiki": "", "files": "own"}
+	for _, session := range []string{in, own} {
+		got := s.do(request{headers: []string{session}, body: call(1, "tools/list", `{}`)}).last()
+		if !strings.Contains(got, "files__echo") || strings.Contains(got, "wiki__") {
+			t.Errorf("%.400s", got)
+		}
+	}
+	got := s.do(request{path: "/mcp/demo/wiki", headers: []string{through}, body: call(1, "tools/list", `{}`)}).last()
+	if !strings.Contains(got, "has not said what it offers") {
+		t.Errorf("%.400s", got)
 	}
 }
