@@ -306,7 +306,7 @@ func (a *attendance) tellRoots(s *session, params jsontext.Value) {
 }
 
 // errStopping answers calls in flight when it is we who stop.
-var errStopping = errors.New("the bridge is stopping")
+var errStopping = errors.New("the bridge to the server is stopping")
 
 // handle turns a request of the room into a call of the server.
 func (a *attendance) handle(ctx context.Context, req *client.Request) (any, error) {
@@ -476,10 +476,23 @@ func (b *Bridge) failure(err error) error {
 	case errors.Is(err, ErrSessionLost):
 		return &client.RPCError{Code: CodeServerGone, Message: err.Error()} // it did not look at the call
 	case errors.Is(err, ErrServerGone), errors.Is(err, ErrBadAnswer):
-		return &client.RPCError{
-			Code: CodeServerGone, Message: err.Error() + "; whether it acted on the call is not known",
-			Data: jsontext.Value(`{"code":"` + OutcomeUnknown + `"}`),
-		}
+		return outcomeUnknown(CodeServerGone, err)
+	case errors.Is(err, errTimeout), errors.Is(err, errStopping), isServerFault(err):
+		return outcomeUnknown(client.CodeInternal, err)
 	}
 	return err
+}
+
+func outcomeUnknown(code int64, err error) error {
+	return &client.RPCError{
+		Code: code, Message: err.Error() + "; whether it acted on the call is not known",
+		Data: jsontext.Value(`{"code":"` + OutcomeUnknown + `"}`),
+	}
+}
+
+// isServerFault tells statuses that a server, or a proxy before it, may answer
+// with when it has begun.
+func isServerFault(err error) bool {
+	status, ok := errors.AsType[*HTTPError](err)
+	return ok && status.Status >= http.StatusInternalServerError
 }

@@ -109,6 +109,32 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// TestFailures holds that whoever might make a call again is told where it may
+// have been made.
+func TestFailures(t *testing.T) {
+	for _, c := range []struct {
+		err     error
+		unknown bool
+	}{
+		{errTimeout, true},
+		{errStopping, true},
+		{gone(errors.New("exit status 3")), true},
+		{errForgotten, true},
+		{fmt.Errorf("%w: too long", ErrBadAnswer), true},
+		{&HTTPError{Status: 502}, true},
+		{&HTTPError{Status: 401}, false},
+		{ErrSessionLost, false},
+		{&jsonrpc.Error{Code: 1}, false},
+		{errState, false},
+	} {
+		got := (&Bridge{}).failure(c.err)
+		rpc, _ := errors.AsType[*client.RPCError](got)
+		if unknown := rpc != nil && strings.Contains(string(rpc.Data), OutcomeUnknown); unknown != c.unknown {
+			t.Errorf("%v becomes %v, unknown %v", c.err, got, unknown)
+		}
+	}
+}
+
 // TestMetricsOfABridge sees what a real server's life comes to.
 func TestMetricsOfABridge(t *testing.T) {
 	reg := prometheus.NewPedanticRegistry()
