@@ -148,6 +148,8 @@ type MCPServer struct {
 	Pin          Pin
 	Sessions     Sessions
 	Roots        bool // whether callers' roots are declared to it
+
+	place Problem // of the url
 }
 
 // Era says which versions of MCP a server is spoken to in.

@@ -89,6 +89,9 @@ func TestContractExample(t *testing.T) {
 		}},
 		name: "parley.yaml",
 	}
+	for _, server := range got.Spaces["demo"].MCPServers {
+		server.place = Problem{}
+	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
 	}

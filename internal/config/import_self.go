@@ -16,10 +16,16 @@ func (im *importer) isParley(keys map[string]value) bool {
 		args := keys["args"]
 		return program == "parley" && args.given() && args.kind == listNode && args.node.items[0].text == "mcp"
 	}
-	u, err := url.Parse(keys["url"].plainText())
+	return isOwnMCP(keys["url"].plainText(), im.listen)
+}
+
+// isOwnMCP reports whether a URL is an MCP endpoint of the gateway that listens
+// there.
+func isOwnMCP(text, listen string) bool {
+	u, err := url.Parse(text)
 	if err != nil || u.Path != "/mcp" && !strings.HasPrefix(u.Path, "/mcp/") {
 		return false
 	}
-	host, port, err := net.SplitHostPort(im.listen)
+	host, port, err := net.SplitHostPort(listen)
 	return err == nil && u.Port() == port && (u.Hostname() == host || loopback(u.Hostname()))
 }

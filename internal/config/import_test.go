@@ -249,7 +249,7 @@ func FuzzImport(f *testing.F) {
 	lookup := func(string) (string, bool) { return secret, true }
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, data []byte) {
-		im, err := ParseImport("f", data, dir, ImportOptions{Show: true, Lookup: lookup, Home: "/home/ann", Work: "/work/app"})
+		im, err := ParseImport("f", data, dir, ImportOptions{Show: true, Lookup: lookup, Home: "/home/ann", Work: "/work/app", Listen: DefaultListen})
 		if err != nil {
 			checkProblems(t, data, err, secret)
 			return

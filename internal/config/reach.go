@@ -130,10 +130,30 @@ func (r *reader) checkAnonymous(s *Space) {
 // cannot be reached from there.
 func (c *Config) ListenOn(address string) error {
 	c.Listen = address
-	if problems := c.exposed(); len(problems) > 0 {
+	if problems := c.reach(); len(problems) > 0 {
 		return &Error{Name: c.name, Problems: tidy(problems)}
 	}
 	return nil
+}
+
+// reach is what is wrong with the address, as seen from the spaces.
+func (c *Config) reach() []Problem { return append(c.exposed(), c.circular()...) }
+
+// circular is the servers that are a way into this gateway: what they list would
+// be what the gateway lists, which they are a part of.
+func (c *Config) circular() (problems []Problem) {
+	for _, s := range Sorted(c.Spaces) {
+		for _, m := range Sorted(s.MCPServers) {
+			if !isOwnMCP(m.URL, c.Listen) {
+				continue
+			}
+			p := m.place
+			p.Message = "this is a room of this gateway, which cannot be a server of itself"
+			p.Hint = "name the MCP server that you mean; its tools are in the room already where another entry has it"
+			problems = append(problems, p)
+		}
+	}
+	return problems
 }
 
 // exposed is the spaces that anybody may enter from other machines.

@@ -10,6 +10,7 @@ func (r *reader) server(v value, enforcement Enforcement) *MCPServer {
 	s := &MCPServer{Type: r.transport(m["type"])}
 	s.Command, _ = r.plain(m["command"])
 	s.URL = r.url(m["url"])
+	s.place = m["url"].problem("", "")
 	s.Args = r.args(m["args"])
 	s.Env = r.secrets(m["env"], validEnvName, "a variable's name is not empty and has no =")
 	s.Headers = r.secrets(m["headers"], validHeader, "a header's name is letters, digits and dashes")

@@ -58,7 +58,7 @@ func (r *reader) config(v value) *Config {
 		}
 		c.Spaces[s.name] = r.space(s)
 	}
-	r.problems = append(r.problems, c.exposed()...)
+	r.problems = append(r.problems, c.reach()...)
 	if len(c.Spaces) == 0 && len(r.problems) == 0 {
 		r.warn(v, "write spaces: {NAME: {participants: …}}", "there is no space, so nobody can join")
 	}
