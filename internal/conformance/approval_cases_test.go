@@ -204,8 +204,14 @@ func (h *approvalHouse) redefined(t *testing.T, p pair, id string) {
 	if !errors.Is(err, &parley.Error{Code: parley.ProposalMismatch}) || !strings.Contains(err.Error(), "deletes everything") {
 		t.Fatalf("the approval for the tool as it was is answered %v", err)
 	}
-	if r := begin(h.ctx, c, tool, arguments(id)).answer(t); r.what() != "pending" || r.proposal() != e.ID {
+	// The same call means the tool as it is now: it is another proposal.
+	r = begin(h.ctx, c, tool, arguments(id)).answer(t)
+	old := e
+	if e = boss.proposed(t, id, 2); r.what() != "pending" || r.proposal() != e.ID {
 		t.Errorf("answered %q of %q, want pending of %q", r.what(), r.proposal(), e.ID)
+	}
+	if s := boss.state(t, old.ID); s != client.ProposalState(client.Withdrawn) {
+		t.Errorf("the proposal for the tool as it was is %s", s)
 	}
 	boss.decide(t, e, "reject")
 	if r := h.await(t, c, e.ID); r.what() != "rejected" {
@@ -214,7 +220,7 @@ func (h *approvalHouse) redefined(t *testing.T, p pair, id string) {
 	if r := begin(h.ctx, c, tool, arguments(id)).answer(t); r.what() != "pending" {
 		t.Errorf("answered %q", r.what())
 	}
-	again := boss.proposed(t, id, 2)
+	again := boss.proposed(t, id, 3)
 	boss.approve(t, again)
 	if r := h.await(t, c, again.ID); r.what() != "did "+id {
 		t.Errorf("answered %q", r.what())
