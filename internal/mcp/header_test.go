@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -31,13 +32,13 @@ func TestParamHeaders(t *testing.T) {
 		"deep":{"properties":{"n":{"type":"integer","x-mcp-header":"N"}}},
 		"odd":{"x-mcp-header":"a b"},"none":{}}}}`)
 	arguments := jsontext.Value(`{"region":"west","deep":{"n":1e3}}`)
-	got := ""
+	var got strings.Builder
 	for _, p := range ParamHeaders(tool) {
 		text, ok := p.Text(arguments)
-		got += fmt.Sprintln(p.Header, text, ok)
+		got.WriteString(fmt.Sprintln(p.Header, text, ok))
 	}
-	if want := "Mcp-Param-Region west true\nMcp-Param-N 1000 true\n"; got != want {
-		t.Errorf("got %q", got)
+	if want := "Mcp-Param-Region west true\nMcp-Param-N 1000 true\n"; got.String() != want {
+		t.Errorf("got %q", got.String())
 	}
 	for in, want := range map[string]bool{`{"region":1.5}`: false, `{"region":9007199254740993}`: false, `{"region":null}`: false, `{"region":[]}`: false, `{}`: false, `{"region":true}`: true} {
 		p := ParamHeaders(tool)[0]
