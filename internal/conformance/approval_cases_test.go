@@ -1,10 +1,12 @@
 package conformance
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -415,10 +417,13 @@ func (h *approvalHouse) leftInTheLastRound(t *testing.T, p pair, id string) {
 		left <- err
 	}()
 	h.tally.began(t, h.ctx, id)
+	before := h.cancellations(t)
 	hangUp()
 	if err := <-left; err == nil {
 		t.Error("it was answered")
 	}
+	// What is written before the gateway has noticed counts as received.
+	until(t, h.ctx, "the gateway has noticed", func() bool { return h.cancellations(t) > before })
 	next := begin(h.ctx, newClient(t, h.ctx, h.url+"/mcp/patient", p.client, true), tool, arguments(id))
 	h.tally.release(id)
 	if r := next.answer(t); r.what() != "did "+id+" for Ada" || r.proposal() != e.ID {
@@ -430,4 +435,24 @@ func (h *approvalHouse) leftInTheLastRound(t *testing.T, p pair, id string) {
 		t.Errorf("answered %q: %s", r.what(), r.text())
 	}
 	h.ranOnce(t, id)
+}
+
+// cancellations is how many requests of clients in the space patient have ended by
+// being cancelled.
+func (h *approvalHouse) cancellations(t *testing.T) (n int) {
+	t.Helper()
+	once := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := once.Get(h.url + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), `parley_mcp_requests_total{outcome="cancelled",space="patient"} `); ok {
+			if n, err = strconv.Atoi(rest); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return n
 }
