@@ -242,7 +242,7 @@ func (h *approvalHouse) askedBack(t *testing.T, p pair, id string) {
 	boss := h.boss["patient"]
 	c := newClient(t, h.ctx, h.url+"/mcp/patient", p.client, true)
 	call := begin(h.ctx, c, p.server+"__ask", arguments(id))
-	e := boss.proposed(t, id, 1)
+	e := boss.proposedBy(t, call, id, 1)
 	boss.approve(t, e)
 	r := call.answer(t)
 	round := map[string]any{}
@@ -399,7 +399,7 @@ func (h *approvalHouse) leftInTheLastRound(t *testing.T, p pair, id string) {
 	boss, tool := h.boss["patient"], "modern__ask"
 	c := newClient(t, h.ctx, h.url+"/mcp/patient", modern, true)
 	call := begin(h.ctx, c, tool, arguments(id))
-	e := boss.proposed(t, id, 1)
+	e := boss.proposedBy(t, call, id, 1)
 	boss.approve(t, e)
 	round := roundOf(t, call.answer(t))
 	if r := h.await(t, c, e.ID); r.what() != "input_required" || r.Result.ResultType == "input_required" {

@@ -293,6 +293,16 @@ func proposedID(e *parley.Envelope) string {
 // proposed waits for the nth proposal of a call.
 func (b *boss) proposed(t *testing.T, id string, n int) *parley.Envelope {
 	t.Helper()
+	return b.proposedBy(t, nil, id, n)
+}
+
+// proposedBy is proposed, of a call that must not be answered before.
+func (b *boss) proposedBy(t *testing.T, call *held, id string, n int) *parley.Envelope {
+	t.Helper()
+	var answered <-chan struct{}
+	if call != nil {
+		answered = call.done
+	}
 	for {
 		list, changed := b.of(id)
 		if len(list) >= n {
@@ -300,6 +310,11 @@ func (b *boss) proposed(t *testing.T, id string, n int) *parley.Envelope {
 		}
 		select {
 		case <-changed:
+		case <-answered:
+			if list, _ = b.of(id); len(list) < n {
+				r := call.answer(t)
+				t.Fatalf("%s was proposed %d times, want %d; it was answered %q: %s", id, len(list), n, r.what(), r.text())
+			}
 		case <-b.ctx.Done():
 			t.Fatalf("%s was proposed %d times, want %d", id, len(list), n)
 		}
