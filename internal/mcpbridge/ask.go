@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,7 +34,7 @@ func (a *attendance) asked(ctx context.Context, s *session, method string, param
 		return nil, err
 	}
 	if peer == "" {
-		if peer, err = a.server(what); err != nil {
+		if peer, err = a.server(ctx, what); err != nil {
 			return nil, err
 		}
 	}
@@ -92,18 +93,23 @@ func (s *session) whom(what string, flights []*flight) (string, error) {
 		"%d calls are in flight, or were a moment ago, in a shared session, and nothing says which of them %s belongs to (sessions: peer gives each caller its own)", len(flights), what)}
 }
 
-// server is who answers for callers that cannot; present ones first.
-func (a *attendance) server(what string) (string, error) {
+// server is who answers for callers that cannot: somebody who is here, since
+// nobody else would answer.
+func (a *attendance) server(ctx context.Context, what string) (string, error) {
 	list := a.b.join.Serves[what]
 	if what == "roots" || len(list) == 0 {
 		return "", nobody(what)
 	}
-	for _, p := range a.room.Load().Participants() {
-		if slices.Contains(list, p.ID) {
+	people, err := a.room.Load().API().Participants(ctx)
+	if err != nil {
+		return "", &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "who is here to answer is not known: " + err.Error()}
+	}
+	for _, p := range people {
+		if p.Present && slices.Contains(list, p.ID) {
 			return p.ID, nil
 		}
 	}
-	return list[0], nil
+	return "", &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: fmt.Sprintf("the caller did not declare %s, and nobody who serves it is in the room (%s)", what, strings.Join(list, ", "))}
 }
 
 // nobody is the error of what neither the caller nor anybody else answers.

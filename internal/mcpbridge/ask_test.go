@@ -91,7 +91,7 @@ func legacySDK(t *testing.T, f func(t *testing.T, s Server)) {
 func TestLegacyServerAsksBack(t *testing.T) {
 	legacySDK(t, func(t *testing.T, s Server) {
 		s.Roots = true
-		b := bridge(t, s, Join{Serves: map[string][]string{"sampling": {"nobody", "boss"}}})
+		b := bridge(t, s, Join{Serves: map[string][]string{"sampling": {"nobody", "boss"}, "elicitation": {"nobody"}}})
 		you, agent, boss := b.answering("you"), b.answering("agent"), b.answering("boss")
 
 		var envelope string
@@ -135,9 +135,9 @@ func TestLegacyServerAsksBack(t *testing.T) {
 		if got := text(t, r, err); got != "changed" {
 			t.Errorf("got %q", got)
 		}
-		// Nobody serves elicitation.
+		// Who serves elicitation is not here.
 		r, err = call(you, toolCall("elicit", ""))
-		if got := text(t, r, err); !strings.Contains(got, "elicitation") {
+		if got := text(t, r, err); !strings.Contains(got, "nobody who serves it is in the room") {
 			t.Errorf("got %q", got)
 		}
 		// A fulfilment is its proposer's call.

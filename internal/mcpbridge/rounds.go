@@ -32,7 +32,7 @@ func (a *attendance) converse(ctx context.Context, s *session, f *flight, report
 		if err != nil || !asksBack(result) {
 			return result, err
 		}
-		want, err := a.sort(f, result)
+		want, err := a.sort(ctx, f, result)
 		switch {
 		case err != nil:
 			return nil, err
@@ -94,7 +94,7 @@ type input struct {
 
 // sort sorts the inputRequests of a result. The error is about one that nobody
 // answers.
-func (a *attendance) sort(f *flight, result jsontext.Value) (inputs, error) {
+func (a *attendance) sort(ctx context.Context, f *flight, result jsontext.Value) (inputs, error) {
 	var want inputs
 	callers, n := jsontext.Value(`{}`), 0
 	for name, v := range parley.Members(parley.Member(result, "inputRequests")) {
@@ -111,7 +111,7 @@ func (a *attendance) sort(f *flight, result jsontext.Value) (inputs, error) {
 			want.callers = callers
 			continue
 		}
-		who, err := a.server(what)
+		who, err := a.server(ctx, what)
 		if err != nil {
 			return want, err
 		}
