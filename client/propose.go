@@ -335,6 +335,7 @@ func (r *Room) recheck(ctx context.Context, p *Proposal) error {
 			return err
 		}
 		target = o.Envelope.To
+		r.expectAnswer(p, o, target) // first, so that none falls between the record and what arrives
 		if answer, err = r.recordedAnswer(ctx, o.Envelope); err != nil {
 			return err
 		}
@@ -359,6 +360,18 @@ func (r *Room) recheck(ctx context.Context, p *Proposal) error {
 	}
 	p.change()
 	return nil
+}
+
+// expectAnswer lets the answer to what fulfilled a proposal reach it.
+func (r *Room) expectAnswer(p *Proposal, o *Outcome, target []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p.outcome == nil {
+		p.outcome, p.target = o, target
+	}
+	if p.answer == nil {
+		r.offers.calls[p.outcome.ID] = p
+	}
 }
 
 // readRejection reads what a rejection says, if that is still on record.

@@ -258,6 +258,41 @@ func TestProposalTakenUp(t *testing.T) {
 	}
 }
 
+// The answer that comes while the record is being read for it is not lost.
+func TestProposalAnsweredWhileItIsTakenUp(t *testing.T) {
+	g := newGateway(t)
+	g.say("agent", proposalKind, callPayload, withID("p"), to("files"))
+	g.say("you", requestKind, callPayload, withID("f"), to("files"), answers("p"))
+	answerProposal(g, fulfilledRecord)
+	ofProposals, came, asked := g.extra, make(chan struct{}), false
+	room := g.dial(t, "agent", &client.Options{OnArrival: func(e *parley.Envelope) {
+		if e.ID == "last" {
+			close(came)
+		}
+	}})
+	g.extra = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("correlation") != "f" || asked {
+			return ofProposals(w, r)
+		}
+		asked = true
+		g.say("you", requestKind, callPayload, withID("x"), to("files")) // so we seem to see everything
+		g.say("files", "mcp/response:tools/call", `{"result":1}`, to("you", "agent"), answers("f"))
+		g.say("files", "chat", `{"text":"done"}`, withID("last"))
+		<-came // and with it what came before
+		w.Write([]byte(`{"items":[]}`))
+		return true
+	}
+	p, err := room.Proposal(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	if got, err := p.Wait(ctx); err != nil || string(got.Reply.Result) != "1" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // What a rejection said is told as well to whoever only reads of it.
 func TestProposalTakenUpRejected(t *testing.T) {
 	g := newGateway(t)
