@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/gateway"
@@ -332,7 +333,8 @@ func TestApprovalAcrossARestart(t *testing.T) {
 // where the client was there to have it.
 func TestHangingUpLosesNoResult(t *testing.T) {
 	t.Parallel()
-	s := begin(t, mcpfront.Options{}, nil)
+	reg := prometheus.NewRegistry()
+	s := begin(t, mcpfront.Options{Metrics: map[string]*mcpfront.Metrics{"demo": mcpfront.NewMetrics(reg)}}, nil)
 	files := s.serve("files")
 	boss := s.join("boss", client.Options{})
 	q := tool("files__hang", `{}`, `{}`, "")
@@ -345,6 +347,8 @@ func TestHangingUpLosesNoResult(t *testing.T) {
 	until(t, "the call arrives", func() bool { return len(files.requests("tools/call")) == 1 })
 	st.hangUp()
 	st.ended()
+	// What is written before the front has noticed counts as received.
+	until(t, "the front has noticed", func() bool { return cancellations(t, reg) == 1 })
 	close(files.release)
 	if err := <-fulfilled; err != nil {
 		t.Fatal(err)
@@ -355,6 +359,23 @@ func TestHangingUpLosesNoResult(t *testing.T) {
 	if n := len(files.requests("tools/call")); n != 1 {
 		t.Errorf("%d calls were made", n)
 	}
+}
+
+// cancellations is how many requests of clients have ended by being cancelled.
+func cancellations(t *testing.T, reg prometheus.Gatherer) (n float64) {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "parley_mcp_requests_total" && m.GetLabel()[0].GetValue() == "cancelled" {
+				n += m.GetCounter().GetValue()
+			}
+		}
+	}
+	return n
 }
 
 // TestOutdatedProposal holds that a call whose tool has changed since it was
