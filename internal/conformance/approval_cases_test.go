@@ -51,6 +51,9 @@ func TestApprovalCases(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, p := range pairs {
+				for _, space := range h.spaces {
+					h.ready(space) // the case before may have killed a server
+				}
 				p.run(t, test)
 			}
 		})
