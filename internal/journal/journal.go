@@ -79,6 +79,10 @@ type Reader interface {
 	// come to next, the read ends with [Overtaken].
 	Read(ctx context.Context, q Query) iter.Seq2[*Record, error]
 
+	// Contexts yields what the log says of its contexts, in the order in which they
+	// were opened. What a query may not find is told at [ContextQuery].
+	Contexts(ctx context.Context, q ContextQuery) iter.Seq2[*Context, error]
+
 	// Checkpoint is the newest checkpoint on record that has its body, or nil.
 	// It costs the same however long the log is.
 	Checkpoint(ctx context.Context) (*Record, error)

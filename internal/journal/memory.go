@@ -423,6 +423,11 @@ func (s *memorySpace) Read(ctx context.Context, q Query) iter.Seq2[*Record, erro
 	}
 }
 
+// Contexts implements [Reader].
+func (s *memorySpace) Contexts(ctx context.Context, q ContextQuery) iter.Seq2[*Context, error] {
+	return ScanContexts(ctx, s, q)
+}
+
 // span is what lies between a query's After and Before, in its order.
 func (s *memorySpace) span(q Query) []*Record {
 	s.mu.Lock()

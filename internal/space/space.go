@@ -44,6 +44,10 @@ type Rules struct {
 	// that was accepted, as the first is.
 	Pins map[string]bool
 
+	// ContextTypes are contexts of which the configuration says more than the
+	// limits of the space, by their type.
+	ContextTypes map[string]ContextType
+
 	// NewID makes the ids of envelopes that come without one. It must never
 	// return the same id twice. Required.
 	NewID func() string
