@@ -320,6 +320,17 @@ func (a *API) get(ctx context.Context, q url.Values, parts ...string) (jsontext.
 const mostBody = 256 << 20
 
 func (a *API) do(ctx context.Context, method string, q url.Values, body []byte, parts ...string) (jsontext.Value, error) {
+	resp, err := a.open(ctx, method, q, body, parts...)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return readBody(resp.Body)
+}
+
+// open asks, and returns the answer as it begins to come, for the caller to
+// close. A refusal is an error.
+func (a *API) open(ctx context.Context, method string, q url.Values, body []byte, parts ...string) (*http.Response, error) {
 	space := a.space()
 	if space == "" {
 		return nil, parley.Errorf(parley.InvalidArgument, "no space is named").WithHint("set Options.Space")
@@ -339,11 +350,11 @@ func (a *API) do(ctx context.Context, method string, q url.Values, body []byte, 
 	if err != nil {
 		return nil, connectError(a.where, err)
 	}
-	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
+		defer resp.Body.Close()
 		return nil, readRefusal(resp).problem
 	}
-	return readBody(resp.Body)
+	return resp, nil
 }
 
 // readBody reads an answer strictly: what is taken out of it later relies on
