@@ -9,9 +9,7 @@ import "github.com/parleyhq/parley"
 func (s *State) Apply(e *parley.Envelope, kind parley.Kind) []Effect {
 	s.seq = e.Seq
 	s.ids.add(e.ID, idEntry{seq: e.Seq, digest: s.contentDigest(e.From, e), fixed: !kind.Redactable(), proposal: kind.Type == parley.TypeProposal})
-	if e.Context != nil {
-		s.contexts.add(e.Context.ID, e.Context.Type)
-	}
+	s.applyContext(e)
 	effects := s.follow(e, kind)
 	for _, effect := range effects {
 		if effect.Type == Rewelcome {

@@ -11,8 +11,9 @@ import (
 type Settings struct {
 	Directed    bool                // routing=directed: only broadcasts and what names me in to
 	Kinds       parley.Capabilities // only kinds that match one of these; empty is all
-	PresenceOff bool                // no system/presence
-	EchoOff     bool                // not what I sent myself
+	Contexts    ContextFilter
+	PresenceOff bool // no system/presence
+	EchoOff     bool // not what I sent myself
 }
 
 // Header is what a filter sees of an envelope.
@@ -22,7 +23,7 @@ type Header struct {
 	To        []string // whom it counts as addressed to
 	Kind      parley.Kind
 	Effective parley.Kind
-	Context   string // its id, "" for the main one
+	Context   *Lineage // nil for the main one
 }
 
 // Filter decides what one connection receives.
@@ -36,7 +37,7 @@ func NewFilter(me string, set Settings) *Filter { return &Filter{me: me, set: se
 
 // All reports whether the filter lets everything through.
 func (f *Filter) All() bool {
-	return !f.set.Directed && len(f.set.Kinds) == 0 && !f.set.PresenceOff && !f.set.EchoOff
+	return !f.set.Directed && len(f.set.Kinds) == 0 && !f.set.PresenceOff && !f.set.EchoOff && f.set.Contexts.All()
 }
 
 // Match reports whether the connection receives the envelope.
@@ -51,7 +52,7 @@ func (f *Filter) Match(h *Header) bool {
 	case f.set.Directed && len(h.To) > 0:
 		return false
 	}
-	return f.kind(h)
+	return f.set.Contexts.Match(h.Context) && f.kind(h)
 }
 
 func (f *Filter) kind(h *Header) bool {

@@ -91,8 +91,7 @@ func (s *State) wasProposal(id string) bool {
 
 func (s *State) isKnown(id string) bool {
 	_, envelope := s.ids.get(id)
-	_, context := s.contexts.get(id)
-	return envelope || context
+	return envelope || s.contexts.get(id) != nil
 }
 
 func (j *judgement) sameAsProposed(p *proposal) error {

@@ -164,15 +164,6 @@ func (j *judgement) action() parley.Action {
 	return a
 }
 
-// contextType is the type that the context's first envelope gave it: a later
-// one cannot change under which rules it is judged.
-func (s *State) contextType(c *parley.Context) string {
-	if first, ok := s.contexts.get(c.ID); ok {
-		return first
-	}
-	return c.Type
-}
-
 // proposalHint tells a sender that may not ask for something that it could
 // propose it.
 func (j *judgement) proposalHint(caps parley.Capabilities, a parley.Action) string {
@@ -184,18 +175,6 @@ func (j *judgement) proposalHint(caps parley.Capabilities, a parley.Action) stri
 		return ""
 	}
 	return "send it as " + a.Kind.String() + ", and somebody who may can fulfil it"
-}
-
-func (j *judgement) context() error {
-	c := j.e.Context
-	if err := c.Check(); err != nil {
-		return err
-	}
-	if c != nil && len(c.Metadata) > j.rules.Limits.ContextMetadataBytes {
-		return parley.Errorf(parley.ContextLimit, "context metadata takes %d bytes, the limit is %d",
-			len(c.Metadata), j.rules.Limits.ContextMetadataBytes)
-	}
-	return nil
 }
 
 // meaning applies the rules of the kind itself.

@@ -251,7 +251,7 @@ func (j *judgement) answerable(id string) error {
 		return parley.Errorf(parley.InvalidCorrelation, "%q is not a request that waits for an answer", id).
 			WithHint("the first answer wins; a request without to is answered by nobody")
 	}
-	if _, ok := j.contexts.get(id); ok {
+	if j.contexts.get(id) != nil {
 		return nil
 	}
 	return parley.Errorf(parley.InvalidCorrelation, "nothing here has the id %q", id)

@@ -19,9 +19,7 @@ func Restore(rules Rules, n *Snapshot) *State {
 	for _, e := range n.IDs {
 		s.ids.add(e.ID, idEntry{seq: e.Seq, digest: e.Digest, fixed: e.Fixed, proposal: e.Asked})
 	}
-	for _, c := range n.Contexts {
-		s.contexts.add(c.ID, c.Type)
-	}
+	s.restoreContexts(n)
 	for _, r := range n.Requests {
 		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, proposer: r.Proposer, seq: r.Seq, fulfilment: r.Fulfils})
 	}

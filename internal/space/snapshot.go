@@ -39,7 +39,8 @@ type Snapshot struct {
 	Ended       []savedProposal   `json:"ended_proposals,omitempty"`
 	Tools       []savedTools      `json:"tools,omitempty"`
 	IDs         []savedID         `json:"ids,omitempty"`
-	Contexts    []savedContext    `json:"contexts,omitempty"`
+	Contexts    []savedContext    `json:"contexts,omitempty"` // touched last at the end
+	Forgot      bool              `json:"contexts_forgotten,omitzero"`
 }
 
 type savedGrant struct {
@@ -125,19 +126,23 @@ type savedID struct {
 }
 
 type savedContext struct {
-	ID   string `json:"id"`
-	Type string `json:"type,omitempty"`
+	ID      string    `json:"id"`
+	Type    string    `json:"type,omitempty"`
+	Parent  string    `json:"parent,omitempty"`
+	Opener  string    `json:"opener,omitempty"`
+	Depth   int       `json:"depth,omitzero"`
+	Touched time.Time `json:"touched,omitzero"`
+	Holder  string    `json:"holder,omitempty"`
 }
 
 // Copy is a projection at one moment, not yet written out: copying is quick,
 // and the rest can be done elsewhere.
 type Copy struct {
-	small    Snapshot // all but the windows
-	ended    []entry[*proposal]
-	rounds   []entry[*proposal]
-	ids      []entry[idEntry]
-	contexts []entry[string]
-	tools    []*Tool
+	small  Snapshot // all but the windows
+	ended  []entry[*proposal]
+	rounds []entry[*proposal]
+	ids    []entry[idEntry]
+	tools  []*Tool
 }
 
 // Copy takes a copy of the projection. What it takes does not grow with the
@@ -150,11 +155,12 @@ func (s *State) Copy() *Copy {
 			Lapsed:    slices.Sorted(maps.Keys(s.lapsed)),
 			Present:   slices.Sorted(maps.Keys(s.present)),
 			Redacting: slices.Clone(s.redacting),
+			Contexts:  s.contexts.saved(),
+			Forgot:    s.contexts.forgot,
 		},
-		ended:    s.proposals.ended.entries(),
-		rounds:   s.proposals.rounds.entries(),
-		ids:      s.ids.entries(),
-		contexts: s.contexts.entries(),
+		ended:  s.proposals.ended.entries(),
+		rounds: s.proposals.rounds.entries(),
+		ids:    s.ids.entries(),
 	}
 	for _, g := range s.grants {
 		c.small.Grants = append(c.small.Grants, savedGrant{g.id, g.seq, g.from, g.to, slices.Clone(g.caps), g.expires})
@@ -200,9 +206,6 @@ func (c *Copy) Snapshot() *Snapshot {
 	n.Tools = saveTools(c.tools)
 	for _, e := range c.ids {
 		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed, e.value.proposal})
-	}
-	for _, e := range c.contexts {
-		n.Contexts = append(n.Contexts, savedContext{e.id, e.value})
 	}
 	return n
 }

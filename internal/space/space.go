@@ -66,7 +66,7 @@ type State struct {
 	lapsed    map[string]bool    // grants that the configuration ended, and no notice yet
 	absent    []savedRevocation  // of whom the configuration does not name
 	ids       *window[idEntry]   // envelopes, to refuse duplicates
-	contexts  *window[string]    // contexts by id, with the type that their first envelope gave them
+	contexts  *contextBook
 	requests  *requestBook
 	proposals *proposalBook
 	tools     *toolBook
@@ -79,6 +79,8 @@ type State struct {
 	roster      roster                   // the same, as a welcome tells it
 	buckets     map[string]*rate.Limiter // of what somebody sends
 	arrivals    map[string]*rate.Limiter // of connections
+	inContexts  map[inContext]*rate.Limiter
+	bucketsKept int // of inContexts, when they were looked through
 
 	given   string // tells configurations apart that give other rights
 	scratch []byte // reused by contentDigest
@@ -97,7 +99,7 @@ func New(rules Rules) *State {
 		grantIDs:    make(map[string]bool),
 		lapsed:      make(map[string]bool),
 		ids:         newWindow[idEntry](windowSize),
-		contexts:    newWindow[string](windowSize),
+		contexts:    newContextBook(),
 		requests:    newRequestBook(),
 		proposals:   newProposalBook(),
 		tools:       newToolBook(),
@@ -105,6 +107,7 @@ func New(rules Rules) *State {
 		connections: make(map[string]int),
 		buckets:     make(map[string]*rate.Limiter),
 		arrivals:    make(map[string]*rate.Limiter),
+		inContexts:  make(map[inContext]*rate.Limiter),
 	}
 	s.given = rules.given()
 	for id, caps := range rules.Participants {
@@ -151,8 +154,7 @@ const (
 	Redact
 )
 
-// windowSize is how many of the newest envelope ids, and of the newest context
-// ids, are remembered.
+// windowSize is how many of the newest envelope ids are remembered.
 const windowSize = 1 << 16
 
 // stamp fills in what the gateway says of an envelope.

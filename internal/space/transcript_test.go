@@ -36,6 +36,7 @@ var update = flag.Bool("update", false, "write what the state machine answers in
 //	tools                          what is known of them
 //	collected ID                   the gateway is told that a result was fetched
 //	uncollected ID TO NAME {…}     what ID finds of a call that it proposed before
+//	contexts                       what is known of them
 //	open ID                        the requests that wait for ID's answer
 //
 // The cast, all connected: you and boss, who may do everything; agent, which
@@ -187,11 +188,7 @@ func (p *play) do(line string) []string {
 	case "disconnect":
 		return p.admitSystem(p.state.Disconnect(rest, p.now), nil)
 	case "after":
-		d, err := time.ParseDuration(rest)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		p.now = p.now.Add(d)
+		p.now = p.now.Add(p.duration(rest))
 		return p.expire()
 	case "restart":
 		return p.restart()
@@ -235,6 +232,8 @@ func (p *play) ask(verb, rest string) (out []string, ok bool) {
 		if found {
 			out = append(out, describeProposal(pr))
 		}
+	case "contexts":
+		out = p.describeContexts()
 	case "open":
 		for _, r := range p.state.OpenRequests(rest) {
 			out = append(out, fmt.Sprintf("%s (#%d) %s of %s for %q", r.ID, r.Seq, r.Kind, r.From, r.Proposer))
@@ -300,11 +299,71 @@ func (p *play) setRules(rest string) []string {
 			l.OpenProposals = n
 		case "context_metadata_bytes":
 			l.ContextMetadataBytes = n
+		case "context_rate":
+			l.ContextRate = float64(n)
+		case "context_depth":
+			l.ContextDepth = n
+		case "open_contexts":
+			l.OpenContexts = n
+		case "context_idle":
+			l.ContextIdle = p.duration(value)
+		case "type":
+			p.setType(value)
 		default:
 			p.t.Fatalf("%s: no rule %q", p.title, word)
 		}
 	}
 	return nil
+}
+
+// setType reads what holds for contexts of a type: NAME,limit:value,…
+func (p *play) setType(text string) {
+	words := strings.Split(text, ",")
+	var typ ContextType
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, ":")
+		n, _ := strconv.Atoi(value)
+		switch name {
+		case "rate":
+			typ.Rate = float64(n)
+		case "depth":
+			typ.Depth = n
+		case "open":
+			typ.Open = n
+		case "metadata":
+			typ.MetadataBytes = n
+		case "idle":
+			typ.Idle = p.duration(value)
+		default:
+			p.t.Fatalf("%s: no limit %q of a type", p.title, word)
+		}
+	}
+	if p.rules.ContextTypes == nil {
+		p.rules.ContextTypes = make(map[string]ContextType)
+	}
+	p.rules.ContextTypes[words[0]] = typ
+}
+
+func (p *play) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return d
+}
+
+// describeContexts tells what the state knows of contexts, those touched last
+// at the end.
+func (p *play) describeContexts() (out []string) {
+	for _, c := range p.state.contexts.saved() {
+		state := "open"
+		if p.state.rules.Concluded(c.Type, c.Touched, p.now) {
+			state = "concluded"
+		}
+		out = append(out, fmt.Sprintf("%s is %s: type %q, opened by %s, depth %d, path %s",
+			c.ID, state, c.Type, c.Opener, c.Depth, strings.Join(p.state.Lineage(c.ID).Path, " ")))
+	}
+	return out
 }
 
 func (p *play) send(from, frame string) []string {

@@ -1,0 +1,347 @@
+package space
+
+import (
+	"container/list"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/parleyhq/parley"
+)
+
+// contextBook is the contexts that rules and filters need (section 8 of the
+// contract): what the first envelope of each said, and who keeps it open. It
+// holds those that were touched last. What it forgets is still on record, and
+// comes back by [State.Recall].
+//
+// A context is open until its type's idle time has passed since it was touched.
+// Nothing happens at that moment: whether it has come is asked when it matters.
+type contextBook struct {
+	size   int
+	byID   map[string]*list.Element // of *contextEntry
+	recent *list.List               // touched last at the front
+	held   map[holding]map[*contextEntry]struct{}
+	opened uint64 // so many, ever: lineages that were found before may have grown
+	forgot bool   // some were forgotten
+}
+
+// holding is whose limit an open context counts against: that of who opened it,
+// or opened it again. Types with a limit of their own are counted apart.
+type holding struct{ participant, pool string }
+
+type contextEntry struct {
+	id, typ, parent, opener string
+	depth                   int
+	touched                 time.Time
+
+	holding holding
+	lineage *Lineage
+	asOf    uint64 // contextBook.opened when lineage was found
+}
+
+// mostContexts is how many contexts are in memory.
+const mostContexts = 1 << 14
+
+func newContextBook() *contextBook {
+	return &contextBook{
+		size: mostContexts, byID: make(map[string]*list.Element), recent: list.New(),
+		held: make(map[holding]map[*contextEntry]struct{}),
+	}
+}
+
+func (b *contextBook) get(id string) *contextEntry {
+	if at := b.byID[id]; at != nil {
+		return at.Value.(*contextEntry)
+	}
+	return nil
+}
+
+// depth is that of a context with a parent. One that nobody has opened counts as
+// well.
+func (b *contextBook) depth(parent string) int {
+	if parent == "" {
+		return 1
+	}
+	if p := b.get(parent); p != nil {
+		return p.depth + 1
+	}
+	return 2
+}
+
+// add takes in a context that is not there, and forgets the one that was touched
+// longest ago where there are too many.
+func (b *contextBook) add(c *contextEntry) {
+	b.byID[c.id] = b.recent.PushFront(c)
+	b.opened++
+	b.hold(c, c.holding)
+	if b.recent.Len() <= b.size {
+		return
+	}
+	last := b.recent.Back()
+	old := b.recent.Remove(last).(*contextEntry)
+	delete(b.byID, old.id)
+	b.release(old)
+	b.forgot = true
+}
+
+// touch notes that an envelope belongs to a context.
+func (b *contextBook) touch(c *contextEntry, at time.Time) {
+	c.touched = at
+	b.recent.MoveToFront(b.byID[c.id])
+}
+
+// hold counts a context for somebody, and for nobody else.
+func (b *contextBook) hold(c *contextEntry, by holding) {
+	b.release(c)
+	c.holding = by
+	if by.participant == "" {
+		return
+	}
+	if b.held[by] == nil {
+		b.held[by] = make(map[*contextEntry]struct{})
+	}
+	b.held[by][c] = struct{}{}
+}
+
+func (b *contextBook) release(c *contextEntry) {
+	delete(b.held[c.holding], c)
+	if len(b.held[c.holding]) == 0 {
+		delete(b.held, c.holding)
+	}
+}
+
+// isFull reports whether somebody holds that many open contexts. Only then it is
+// looked which of them have been concluded.
+func (b *contextBook) isFull(by holding, most int, concluded func(*contextEntry) bool) bool {
+	if len(b.held[by]) < most {
+		return false
+	}
+	for c := range b.held[by] {
+		if concluded(c) {
+			b.release(c)
+		}
+	}
+	return len(b.held[by]) >= most
+}
+
+// lineageOf is where a context stands. Parents may form a circle, which is
+// followed once.
+func (b *contextBook) lineageOf(c *contextEntry) *Lineage {
+	if c.lineage != nil && (c.parent == "" || c.asOf == b.opened) {
+		return c.lineage
+	}
+	path := []string{c.id}
+	for at := c; at != nil && at.parent != "" && !slices.Contains(path, at.parent) && len(path) < longestPath; at = b.get(at.parent) {
+		path = append(path, at.parent)
+	}
+	c.asOf = b.opened
+	if c.lineage == nil || !slices.Equal(c.lineage.Path, path) {
+		c.lineage = &Lineage{Type: c.typ, Path: path}
+	}
+	return c.lineage
+}
+
+// longestPath bounds what is looked at of those above, beyond any depth that
+// makes sense.
+const longestPath = 64
+
+// contextType is the type that the context's first envelope gave it: a later
+// one cannot change under which rules it is judged.
+func (s *State) contextType(c *parley.Context) string {
+	if first := s.contexts.get(c.ID); first != nil {
+		return first.typ
+	}
+	return c.Type
+}
+
+// context holds the field against its syntax and the limits.
+func (j *judgement) context() error {
+	c := j.e.Context
+	if c == nil {
+		return nil
+	}
+	if err := c.Check(); err != nil {
+		return err
+	}
+	typ := j.contextType(c)
+	limits := j.rules.ContextType(typ)
+	if len(c.Metadata) > limits.MetadataBytes {
+		return parley.Errorf(parley.ContextLimit, "context metadata takes %d bytes, the limit is %d", len(c.Metadata), limits.MetadataBytes)
+	}
+	if err := j.opensContext(c, typ, limits); err != nil {
+		return err
+	}
+	if j.free {
+		return nil
+	}
+	return j.chargeContext(c.ID, limits.Rate)
+}
+
+// opensContext refuses a context that lies too deep, or is one too many.
+func (j *judgement) opensContext(c *parley.Context, typ string, limits ContextType) error {
+	known := j.contexts.get(c.ID)
+	if known != nil && !j.concluded(known) {
+		return nil
+	}
+	if known == nil {
+		if depth := j.contexts.depth(c.Parent); depth > limits.Depth {
+			return parley.Errorf(parley.ContextLimit, "context %q would be %d deep, the limit is %d", c.ID, depth, limits.Depth).
+				WithHint("go on in its parent, or open one without a parent")
+		}
+	}
+	if j.contexts.isFull(j.rules.holding(j.from, typ), limits.Open, j.concluded) {
+		return parley.Errorf(parley.ContextLimit, "%d contexts%s are kept open by you, the limit", limits.Open, ofType(&j.rules, typ)).
+			WithHint("go on in one of them; one that nobody refers to for %v is concluded", limits.Idle)
+	}
+	return nil
+}
+
+func ofType(r *Rules, typ string) string {
+	if r.ContextTypes[typ].Open == 0 {
+		return ""
+	}
+	return " of type " + typ
+}
+
+func (j *judgement) concluded(c *contextEntry) bool {
+	return j.rules.Concluded(c.typ, c.touched, j.now)
+}
+
+// holding is what a context of a type counts for that a participant opens.
+func (r *Rules) holding(participant, typ string) holding {
+	if r.ContextTypes[typ].Open == 0 {
+		typ = ""
+	}
+	return holding{participant, typ}
+}
+
+// applyContext takes in that an envelope belongs to a context.
+func (s *State) applyContext(e *parley.Envelope) {
+	if e.Context == nil {
+		return
+	}
+	c := s.contexts.get(e.Context.ID)
+	switch {
+	case c == nil:
+		c = &contextEntry{
+			id: strings.Clone(e.Context.ID), typ: strings.Clone(e.Context.Type), parent: strings.Clone(e.Context.Parent),
+			opener: strings.Clone(e.From), depth: s.contexts.depth(e.Context.Parent), touched: e.TS,
+		}
+		c.holding = s.rules.holding(c.opener, c.typ)
+		s.contexts.add(c)
+		return
+	case s.rules.Concluded(c.typ, c.touched, e.TS):
+		s.contexts.hold(c, s.rules.holding(strings.Clone(e.From), c.typ))
+	}
+	s.contexts.touch(c, e.TS)
+}
+
+// Lineage is where a context stands in the tree, as far as that is in memory; nil
+// for none.
+func (s *State) Lineage(id string) *Lineage {
+	if c := s.contexts.get(id); c != nil {
+		return s.contexts.lineageOf(c)
+	}
+	return nil
+}
+
+// KnownContext is what the record says of a context.
+type KnownContext struct {
+	ID, Type, Parent, Opener string
+	Depth                    int
+	Touched                  time.Time
+}
+
+// mostMissing bounds what is looked up for one envelope.
+const mostMissing = 8
+
+// Missing are the contexts that an envelope may mean and the state may have
+// forgotten: the record has to be asked, and [State.Recall] told, before it is
+// judged or applied. As long as nothing was forgotten there are none.
+func (s *State) Missing(e *parley.Envelope) (ids []string) {
+	if !s.contexts.forgot {
+		return nil
+	}
+	ask := func(id string) {
+		if id != "" && s.contexts.get(id) == nil && len(ids) < mostMissing && parley.ValidID(id) {
+			ids = append(ids, id)
+		}
+	}
+	if c := e.Context; c != nil {
+		ask(c.Parent)
+		ask(c.ID)
+	}
+	for _, id := range e.Correlation.IDs {
+		if _, envelope := s.ids.get(id); !envelope {
+			ask(id)
+		}
+	}
+	return ids
+}
+
+// Recall takes in what the record says of a context.
+func (s *State) Recall(c KnownContext) {
+	if s.contexts.get(c.ID) == nil {
+		s.contexts.add(&contextEntry{id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: c.Depth, touched: c.Touched})
+	}
+}
+
+// inContext is a sender's bucket in one context.
+type inContext struct{ context, from string }
+
+// chargeContext takes one from the sender's bucket in a context. It holds as much
+// in proportion as that of all that somebody sends.
+func (j *judgement) chargeContext(id string, each float64) error {
+	key := inContext{id, j.from}
+	b := j.inContexts[key]
+	if b == nil {
+		j.forgetBuckets(j.now)
+		most := max(1, int(each*float64(j.rules.Limits.Burst)/j.rules.Limits.Rate))
+		b = rate.NewLimiter(rate.Limit(each), most)
+		j.inContexts[inContext{strings.Clone(id), j.from}] = b
+	}
+	if wait := (bucket{b}).take(j.now, 1); wait > 0 {
+		return tooFast(wait, "more than %g envelopes a second of yours in the context %q", each, id)
+	}
+	return nil
+}
+
+// fewBuckets are not worth looking through.
+const fewBuckets = 1024
+
+// forgetBuckets drops those that are full again, whenever there are twice as many
+// as the last time.
+func (s *State) forgetBuckets(now time.Time) {
+	if len(s.inContexts) < max(fewBuckets, 2*s.bucketsKept) {
+		return
+	}
+	for key, b := range s.inContexts {
+		if b.TokensAt(now) >= float64(b.Burst()) {
+			delete(s.inContexts, key)
+		}
+	}
+	s.bucketsKept = len(s.inContexts)
+}
+
+func (b *contextBook) saved() (list []savedContext) {
+	for at := b.recent.Back(); at != nil; at = at.Prev() {
+		c := at.Value.(*contextEntry)
+		list = append(list, savedContext{
+			ID: c.id, Type: c.typ, Parent: c.parent, Opener: c.opener, Depth: c.depth,
+			Touched: c.touched, Holder: c.holding.participant,
+		})
+	}
+	return list
+}
+
+func (s *State) restoreContexts(n *Snapshot) {
+	for _, c := range n.Contexts {
+		s.contexts.add(&contextEntry{
+			id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: max(c.Depth, 1),
+			touched: c.Touched, holding: s.rules.holding(c.Holder, c.Type),
+		})
+	}
+	s.contexts.forgot = s.contexts.forgot || n.Forgot
+}
