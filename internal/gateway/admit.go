@@ -60,6 +60,7 @@ func (r *room) judge(s *submission, now time.Time) (v space.Verdict, err error) 
 			err = parley.Errorf(parley.Internal, "the gateway failed to judge this envelope")
 		}
 	}()
+	r.recall(r.g.ctx, r.state, s.env)
 	return r.state.Judge(s.from, s.env, now)
 }
 
@@ -81,7 +82,11 @@ func (r *room) admit(e *parley.Envelope, kind parley.Kind, to []string, by submi
 		r.first = e.Seq
 	}
 	rec.To = to // so that whoever reads the record knows whom it counts for
-	r.append(rec, pending{by: by, effects: effects})
+	p := pending{by: by, effects: effects}
+	if rec.Context != "" {
+		p.lineage = r.state.Lineage(rec.Context)
+	}
+	r.append(rec, p)
 	r.saveWhenDue()
 	if whatExpires(kind) {
 		r.expiry = r.state.NextExpiry()
@@ -188,14 +193,4 @@ func (r *room) countFloods(now time.Time) {
 		}
 		delete(r.floods, from)
 	}
-}
-
-// headerOf is what filters see of an envelope on record.
-func headerOf(rec *journal.Record) space.Header {
-	h := space.Header{Seq: rec.Seq, From: rec.From, To: rec.To, Context: rec.Context, Kind: parley.SplitKind(rec.Kind)}
-	h.Effective = h.Kind
-	if rec.Effective != rec.Kind {
-		h.Effective = parley.SplitKind(rec.Effective)
-	}
-	return h
 }

@@ -10,14 +10,14 @@ import (
 // What it costs to find who receives a frame. A matter that was asked for
 // before costs nothing beyond the receivers. A new one is held once against
 // every group: at most groupsEach of each participant, mostGroups altogether,
-// each with patterns of kindsBytes, and mostPatterns in all of them. Who brings more is woken by every frame, and
+// each with patterns of filterBytes, and mostPatterns in all of them. Who brings more is woken by every frame, and
 // sorts on its own time.
 const (
 	groupsEach   = 8
 	mostGroups   = 1_024
 	mostPatterns = 4_096
 	mostMatters  = 256
-	kindsBytes   = 4 << 10
+	filterBytes  = 4 << 10
 )
 
 // audience is parked cursors, in groups of those that want the same. Whoever is
@@ -37,6 +37,7 @@ type audience struct {
 type group struct {
 	key      string
 	filter   *space.Filter
+	contexts space.ContextFilter
 	by       string // who brought it
 	patterns int    // of its filter
 	place    int    // in the list
@@ -47,7 +48,8 @@ type group struct {
 // namesakes are the parked cursors of one participant, those in everyone aside.
 type namesakes struct{ cursors []*cursor }
 
-// matter is what a group's filter looks at.
+// matter is what a group's filter looks at, contexts aside: of these there may be
+// one for each envelope.
 type matter struct {
 	kind, effective parley.Kind
 	gateway         bool // from it
@@ -80,6 +82,10 @@ func groupKey(set space.Settings) string {
 	if set.PresenceOff {
 		b.WriteByte('p')
 	}
+	if !set.Contexts.All() {
+		b.WriteByte('c')
+		b.WriteString(set.Contexts.String())
+	}
 	for _, k := range set.Kinds {
 		b.WriteByte(0)
 		b.WriteString(k.String())
@@ -98,7 +104,9 @@ func (a *audience) groupOf(c *cursor) *group {
 	case c.key == "", g == nil && a.full(c):
 		g = a.everyone
 	case g == nil:
-		g = &group{key: c.key, filter: space.NewFilter("", c.settings), by: c.me, patterns: len(c.settings.Kinds), place: len(a.list)}
+		set := c.settings
+		set.Contexts = space.ContextFilter{} // held against each envelope, and not against its matter
+		g = &group{key: c.key, filter: space.NewFilter("", set), contexts: c.settings.Contexts, by: c.me, patterns: patternsOf(c.settings), place: len(a.list)}
 		a.groups[c.key] = g
 		a.list = append(a.list, g)
 		a.brought[c.me]++
@@ -112,8 +120,10 @@ func (a *audience) groupOf(c *cursor) *group {
 // full reports whether there is no room for another group, which the cursor
 // would bring.
 func (a *audience) full(c *cursor) bool {
-	return len(a.groups) == mostGroups || a.brought[c.me] == groupsEach || a.patterns+len(c.settings.Kinds) > mostPatterns
+	return len(a.groups) == mostGroups || a.brought[c.me] == groupsEach || a.patterns+patternsOf(c.settings) > mostPatterns
 }
+
+func patternsOf(set space.Settings) int { return len(set.Kinds) + set.Contexts.Names() }
 
 // forget takes a cursor that is not parked out of its group.
 func (a *audience) forget(c *cursor) {
@@ -195,7 +205,9 @@ func swapOut(list []*cursor, i int, moved func(*cursor)) []*cursor {
 func (a *audience) take(dst []*cursor, h *space.Header) []*cursor {
 	dst = a.takeAll(dst, a.everyone)
 	for _, g := range a.receivers(h) {
-		dst = a.takeAll(dst, g)
+		if g.contexts.Match(h.Context) {
+			dst = a.takeAll(dst, g)
+		}
 	}
 	for _, id := range h.To {
 		for n := a.named[id]; n != nil && len(n.cursors) > 0; {
@@ -217,7 +229,8 @@ func (a *audience) takeOne(dst []*cursor, c *cursor) []*cursor {
 	return append(dst, c)
 }
 
-// receivers are the groups that receive an envelope, whomever it names.
+// receivers are the groups that receive an envelope, whomever it names and
+// whichever its context is.
 func (a *audience) receivers(h *space.Header) []*group {
 	if len(a.list) == 0 {
 		return nil

@@ -149,7 +149,7 @@ func (c *conn) isWelcomed() bool {
 
 // admitted acknowledges an envelope to its sender, unless its echo does.
 func (c *conn) admitted(r *journal.Record) *cursor {
-	h := headerOf(r)
+	h := headerNow(r)
 	if c.cur.matches(&h) {
 		return nil
 	}

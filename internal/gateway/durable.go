@@ -39,7 +39,7 @@ func (r *room) deliver(records []*journal.Record) {
 	r.batch = r.batch[:0]
 	for _, rec := range records {
 		if rec.Type == journal.Admitted {
-			r.batch = append(r.batch, entry{headerOf(rec), rec.Body})
+			r.batch = append(r.batch, entry{headerNow(rec), rec.Body})
 		}
 	}
 	if len(r.batch) == 0 {

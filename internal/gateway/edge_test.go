@@ -90,7 +90,8 @@ func TestQueryParameters(t *testing.T) {
 	h := serve(t, Options{})
 	for _, tc := range []struct{ query, names string }{
 		{"history=x", "history"}, {"history=-1", "history"},
-		{"routing=some", "routing"}, {"contexts=none", "contexts"}, {"contexts=tree:x", "contexts"},
+		{"routing=some", "routing"}, {"contexts=some", "contexts"}, {"contexts=tree:", "contexts"}, {"contexts=id:a,,b", "contexts"}, {"contexts=type:a%20b", "contexts"},
+		{"contexts=id:" + strings.Repeat("a", 5_000), "contexts"},
 		{"presence=no", "presence"}, {"echo=", "echo"}, {"exclusive=1", "exclusive"},
 		{"kinds=!chat", "kinds"}, {"kinds=", "kinds"}, {"kinds=a" + strings.Repeat(",a", mostRepeated), "kinds"},
 		{"kinds=" + strings.Repeat("a", 2_000) + strings.Repeat(","+strings.Repeat("a", 1_000), 3), "kinds"},
@@ -108,7 +109,7 @@ func TestQueryParameters(t *testing.T) {
 			t.Errorf("%s: %s", tc.query, body)
 		}
 	}
-	h.join("ann", "routing=directed&contexts=all&presence=off&echo=off&exclusive=on&kinds=chat,mcp/request:*&history=5&unknown=1")
+	h.join("ann", "routing=directed&contexts=type:reasoning,workflow&presence=off&echo=off&exclusive=on&kinds=chat,mcp/request:*&history=5&unknown=1")
 }
 
 func TestWhoMayJoin(t *testing.T) {

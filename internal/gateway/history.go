@@ -82,12 +82,17 @@ func (c *conn) searchJournal(start uint64, left int) (uint64, error) {
 	defer c.endTurn()
 	ctx, cancel := context.WithTimeout(c.room.g.ctx, turnTime)
 	defer cancel()
+	trace := tracer{ctx: ctx, log: c.room.record}
 	for rec, err := range c.room.record.Read(ctx, q) {
 		if err != nil {
 			return 0, err
 		}
 		start = rec.Seq
-		if c.receives(rec) {
+		receives, err := c.receives(rec, &trace)
+		if err != nil {
+			return 0, err
+		}
+		if receives {
 			if left--; left == 0 {
 				break
 			}
@@ -145,6 +150,7 @@ func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
 	q := journal.Query{After: next - 1, Before: end, Limit: chunkRecords}
 	ctx, cancel := context.WithTimeout(c.room.g.ctx, turnTime)
 	defer cancel()
+	trace := tracer{ctx: ctx, log: c.room.record}
 	for rec, err := range c.room.record.Read(ctx, q) {
 		if err != nil {
 			return ch, err
@@ -152,7 +158,11 @@ func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
 		if rec.Seq != ch.next {
 			break
 		}
-		ch.add(rec, c.receives(rec))
+		receives, err := c.receives(rec, &trace)
+		if err != nil {
+			return ch, err
+		}
+		ch.add(rec, receives)
 		if len(ch.frames) >= pieceBytes {
 			break
 		}
@@ -179,7 +189,14 @@ func (c *conn) journalFault(err error) {
 }
 
 // receives reports whether the connection receives a record.
-func (c *conn) receives(rec *journal.Record) bool {
-	h := headerOf(rec)
-	return c.cur.matches(&h)
+func (c *conn) receives(rec *journal.Record, trace *tracer) (bool, error) {
+	in := ownWord(rec)
+	if c.cur.settings.Contexts.NeedsLineage() {
+		var err error
+		if in, err = trace.lineage(rec); err != nil {
+			return false, err
+		}
+	}
+	h := headerOf(rec, in)
+	return c.cur.matches(&h), nil
 }

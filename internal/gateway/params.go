@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 // spaceParam is the space that a query names: topic and space mean the same.
@@ -86,11 +87,17 @@ func readRouting(j *join, text string) error {
 	return badParam("routing", "%.40q is neither all nor directed", text)
 }
 
-func readContexts(_ *join, text string) error {
-	if text == "all" {
-		return nil
+func readContexts(j *join, text string) error {
+	if len(text) > filterBytes {
+		return badParam("contexts", "%d bytes, the limit is %d", len(text), filterBytes)
 	}
-	return badParam("contexts", "%.40q: this gateway serves all contexts together only", text).WithHint("write contexts=all, or leave it out")
+	f, err := space.ParseContexts(text)
+	if err != nil {
+		told := asError(err)
+		return badParam("contexts", "%s", told.Message).WithHint("%s", told.Hint)
+	}
+	j.settings.Contexts = f
+	return nil
 }
 
 func readSwitch(name string, set func(*join, bool)) func(*join, string) error {
@@ -105,8 +112,8 @@ func readSwitch(name string, set func(*join, bool)) func(*join, string) error {
 
 func readKinds(j *join, text string) error {
 	var kinds parley.Capabilities
-	if len(text) > kindsBytes {
-		return badParam("kinds", "%d bytes, the limit is %d", len(text), kindsBytes)
+	if len(text) > filterBytes {
+		return badParam("kinds", "%d bytes, the limit is %d", len(text), filterBytes)
 	}
 	if n := strings.Count(text, ",") + 1; n > mostRepeated {
 		return badParam("kinds", "%d patterns, the limit is %d", n, mostRepeated)

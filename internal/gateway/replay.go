@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -40,7 +41,7 @@ func (r *room) replay(ctx context.Context, bounds journal.Bounds) (as *restored,
 		return nil, err
 	}
 	as.first, as.index = bounds.First, bounds.Head.Index
-	if err := r.fillFrames(ctx, as.state.Seq()); err != nil {
+	if err := r.fillFrames(ctx, as.state); err != nil {
 		return nil, err
 	}
 	return as, r.applyFrom(ctx, as)
@@ -69,13 +70,13 @@ func (r *room) fromCheckpoint(ctx context.Context, bounds journal.Bounds) (*rest
 }
 
 // fillFrames appends what lies before the state and is not in the frame log.
-func (r *room) fillFrames(ctx context.Context, seq uint64) error {
+func (r *room) fillFrames(ctx context.Context, state *space.State) error {
 	_, next := r.frames.bounds()
-	for rec, err := range r.record.Read(ctx, journal.Query{After: next - 1, Before: seq + 1}) {
+	for rec, err := range r.record.Read(ctx, journal.Query{After: next - 1, Before: state.Seq() + 1}) {
 		if err != nil {
 			return err
 		}
-		r.showFrame(rec)
+		r.showFrame(rec, state)
 	}
 	return nil
 }
@@ -107,9 +108,10 @@ func (r *room) applyFrom(ctx context.Context, as *restored) error {
 		if err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}
+		r.recall(ctx, as.state, e)
 		as.state.Apply(e, parley.SplitKind(rec.Effective))
 		if rec.Seq >= next {
-			r.showFrame(rec)
+			r.showFrame(rec, as.state)
 		}
 	}
 	return nil
@@ -131,6 +133,12 @@ func (r *room) walkFrom(ctx context.Context, index uint64) (uint64, error) {
 	return index, nil
 }
 
-func (r *room) showFrame(rec *journal.Record) {
-	r.wake(r.frames.publish([]entry{{headerOf(rec), rec.Body}}))
+// showFrame appends a frame to the frame log, as far as the state knows where its
+// context stands.
+func (r *room) showFrame(rec *journal.Record, state *space.State) {
+	in := ownWord(rec)
+	if in != nil {
+		in = cmp.Or(state.Lineage(rec.Context), in)
+	}
+	r.wake(r.frames.publish([]entry{{headerOf(rec, in), rec.Body}}))
 }

@@ -77,8 +77,9 @@ type room struct {
 type pending struct {
 	by      submitter // nil for the gateway's own
 	effects []space.Effect
-	refused *parley.Error // of a refusal
-	since   time.Time     // when the record was handed over
+	refused *parley.Error  // of a refusal
+	lineage *space.Lineage // of the context that it belongs to
+	since   time.Time      // when the record was handed over
 }
 
 // run is the space's goroutine.
