@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -356,6 +357,30 @@ func TestPresenceOnResume(t *testing.T) {
 	}
 	if got := room.Participants(); len(got) != 1 || got[0].ID != "you" {
 		t.Errorf("here are %v", got)
+	}
+}
+
+// What a type of contexts has not of its own it has of the space.
+func TestWelcomeContextTypes(t *testing.T) {
+	g := newGateway(t)
+	room := g.dial(t, "you", nil)
+	g.of("you").raw(`{"from":"system:gateway","kind":"system/welcome","payload":{"you":{"id":"you","capabilities":["chat"]},"space":{"name":"demo",` +
+		`"limits":{"context_rate":100,"context_depth":8,"open_contexts":256,"context_metadata_bytes":4096,"context_idle":"10m0s"},` +
+		`"context_types":{"audit":{},"odd":5,"reasoning":{"description":"step by step","kinds":["reflection",5,"mcp/*"],"limits":{"context_depth":2,"context_idle":"1h0m0s"}}}}}}`)
+	if _, err := room.Chat(t.Context(), "x"); err != nil {
+		t.Fatal(err)
+	}
+	all := client.ContextLimits{Rate: 100, Depth: 8, Open: 256, MetadataBytes: 4096, Idle: 10 * time.Minute}
+	own := all
+	own.Depth, own.Idle = 2, time.Hour
+	want := map[string]client.ContextType{
+		"audit":     {Limits: all},
+		"odd":       {Limits: all},
+		"reasoning": {Description: "step by step", Kinds: []string{"reflection", "mcp/*"}, Limits: own},
+	}
+	got := room.Welcome().Space
+	if !reflect.DeepEqual(got.ContextTypes, want) || got.Limits.Context != all {
+		t.Errorf("got %+v", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -30,6 +31,26 @@ type Space struct {
 	Name   string
 	Lazy   bool // the gateway reads no payloads (section 3)
 	Limits Limits
+
+	// ContextTypes are the types of contexts of which the gateway told something,
+	// by name. Others may be used as well.
+	ContextTypes map[string]ContextType
+}
+
+// ContextType is what the space says of contexts of one type.
+type ContextType struct {
+	Description string
+	Kinds       []string      // patterns of what is expected in one; a hint, never enforced
+	Limits      ContextLimits // those of the space where the type has none of its own
+}
+
+// ContextLimits are those of one context; zero where the gateway did not tell.
+type ContextLimits struct {
+	Rate          float64       // envelopes per second and sender
+	Depth         int           // how deep it may lie; one without a parent has 1
+	Open          int           // how many a participant may have open
+	MetadataBytes int           // of one envelope
+	Idle          time.Duration // without an envelope, until it is concluded
 }
 
 // Limits are those of a space that concern a client; zero where the gateway
@@ -43,6 +64,7 @@ type Limits struct {
 	ProposalTTL   time.Duration
 	ApprovalWait  time.Duration
 	CallTimeout   time.Duration
+	Context       ContextLimits  // of contexts whose type has none of its own
 	Raw           jsontext.Value // all of them, as they were told
 }
 
@@ -87,6 +109,7 @@ func readParticipant(v jsontext.Value) Participant {
 
 func readSpace(v jsontext.Value) Space {
 	limits := parley.Member(v, "limits")
+	context := readContextLimits(limits, ContextLimits{})
 	return Space{
 		Name: text(v, "name"),
 		Lazy: text(v, "enforcement") == "lazy",
@@ -99,8 +122,35 @@ func readSpace(v jsontext.Value) Space {
 			ProposalTTL:   duration(limits, "proposal_ttl"),
 			ApprovalWait:  duration(limits, "approval_wait"),
 			CallTimeout:   duration(limits, "call_timeout"),
+			Context:       context,
 			Raw:           limits,
 		},
+		ContextTypes: readContextTypes(parley.Member(v, "context_types"), context),
+	}
+}
+
+// readContextTypes fills in the space's limits where a type tells none.
+func readContextTypes(v jsontext.Value, of ContextLimits) map[string]ContextType {
+	types := make(map[string]ContextType)
+	for name, said := range parley.Members(v) {
+		t := ContextType{Description: text(said, "description"), Limits: readContextLimits(parley.Member(said, "limits"), of)}
+		for kind := range parley.Elements(parley.Member(said, "kinds")) {
+			if b, err := jsontext.AppendUnquote(nil, kind); err == nil {
+				t.Kinds = append(t.Kinds, string(b))
+			}
+		}
+		types[name] = t
+	}
+	return types
+}
+
+func readContextLimits(v jsontext.Value, of ContextLimits) ContextLimits {
+	return ContextLimits{
+		Rate:          cmp.Or(number(v, "context_rate"), of.Rate),
+		Depth:         cmp.Or(int(number(v, "context_depth")), of.Depth),
+		Open:          cmp.Or(int(number(v, "open_contexts")), of.Open),
+		MetadataBytes: cmp.Or(int(number(v, "context_metadata_bytes")), of.MetadataBytes),
+		Idle:          cmp.Or(duration(v, "context_idle"), of.Idle),
 	}
 }
 

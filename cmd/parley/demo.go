@@ -118,6 +118,7 @@ func (d *demoPlan) configure(humanToken, guestToken string) (*config.Config, err
 			Enforcement:  config.Strict,
 			Protocol:     parley.ProtocolMCPx,
 			Limits:       space.DefaultLimits(),
+			ContextTypes: config.BuiltinContextTypes(),
 			Participants: map[string]*config.Participant{demoHuman: human, demoAgent: agent, demoGuest: guest},
 			MCPServers: map[string]*config.MCPServer{demoFiles: {
 				Type: config.Stdio, Command: self, Args: []string{"tools", "files", files},

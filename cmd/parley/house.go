@@ -142,6 +142,7 @@ func (h *house) spaces() ([]gateway.Space, error) {
 				Name: name, Lazy: s.Enforcement == config.Lazy, Protocol: s.Protocol, Limits: s.Limits,
 				Participants: map[string]parley.Capabilities{},
 				Pins:         map[string]bool{},
+				ContextTypes: s.ContextTypes,
 			},
 			Participants: map[string]gateway.Participant{},
 			Retention:    gateway.Retention{Age: s.Retention.Age, Bytes: int64(s.Retention.Bytes)},

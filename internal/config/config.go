@@ -64,6 +64,7 @@ type Space struct {
 	Limits       space.Limits            // complete, no field is zero
 	Retention    Retention
 	MCP          MCP
+	ContextTypes map[string]space.ContextType // by name, with those that are built in; a limit of 0 is that of Limits
 }
 
 // MCP says how MCP clients walk into a space.

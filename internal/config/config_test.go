@@ -60,9 +60,10 @@ func TestContractExample(t *testing.T) {
 		Listen:  "127.0.0.1:7717",
 		Journal: Journal{Path: filepath.Join(dir, "parley.db"), Sync: SyncNormal},
 		Spaces: map[string]*Space{"demo": {
-			Enforcement: Strict,
-			Protocol:    "mcpx/v0.1",
-			Limits:      space.DefaultLimits(),
+			Enforcement:  Strict,
+			Protocol:     "mcpx/v0.1",
+			Limits:       space.DefaultLimits(),
+			ContextTypes: BuiltinContextTypes(),
 			Participants: map[string]*Participant{
 				"you": {
 					TokenHashes:  hashes("YOU_TOKEN"),
@@ -215,6 +216,21 @@ func TestKeys(t *testing.T) {
 		{"context_idle", limit("context_idle: 1h30m"), func(c *Config) any { return l(c).ContextIdle }, 90 * time.Minute},
 		{"approval_wait", limit("approval_wait: 500ms"), func(c *Config) any { return l(c).ApprovalWait }, 500 * time.Millisecond},
 		{"call_timeout", limit("call_timeout: 2m"), func(c *Config) any { return l(c).CallTimeout }, 2 * time.Minute},
+		{"context types default", "spaces: {s: }", func(c *Config) any { return c.Spaces["s"].ContextTypes }, BuiltinContextTypes()},
+		{"context type of one's own", contextTypes(`audit: {description: "who did what", kinds: [acme/*, chat]}`), contextType("audit"),
+			space.ContextType{Description: "who did what", Kinds: []string{"acme/*", "chat"}}},
+		{"context type kinds text", contextTypes(`audit: {kinds: "acme/*,chat"}`), contextType("audit"), space.ContextType{Kinds: []string{"acme/*", "chat"}}},
+		{"context type limits", contextTypes("a/b: {limits: {context_rate: 0.5, context_depth: 2, open_contexts: 3, context_metadata_bytes: 1KiB, context_idle: 5m}}"), contextType("a/b"),
+			space.ContextType{Rate: 0.5, Depth: 2, Open: 3, MetadataBytes: 1 << 10, Idle: 5 * time.Minute}},
+		{"context type empty", contextTypes("audit: "), contextType("audit"), space.ContextType{}},
+		{"context type built in and changed", contextTypes(`workflow: {description: "", kinds: [], limits: {context_depth: 2}}`), contextType("workflow"),
+			space.ContextType{Idle: time.Hour, Depth: 2}},
+		{"context type built in and written", contextTypes("workflow: {}"), contextType("workflow"), BuiltinContextTypes()["workflow"]},
+		{"context type with the space's idle", "spaces: {s: {limits: {context_idle: 5s}, context_types: {delegation: {limits: {context_idle: 7s}}}}}",
+			func(c *Config) any {
+				t := c.Spaces["s"].ContextTypes
+				return []time.Duration{t["workflow"].Idle, t["delegation"].Idle}
+			}, []time.Duration{0, 7 * time.Second}},
 		{"limits default", limit(""), func(c *Config) any { return l(c) }, space.DefaultLimits()},
 
 		{"merge", `spaces: {s: {participants: {a: &a {history: 5, echo: off}, b: {<<: *a, history: 6}, p: {<<: [{routing: directed}, *a]}}}}`,
@@ -252,6 +268,13 @@ func who(keys string) string {
 }
 func server(keys string) string { return "spaces: {s: {mcp_servers: {m: {" + keys + "}}}}" }
 func limit(key string) string   { return "spaces: {s: {limits: {" + key + "}}}" }
+func contextTypes(keys string) string {
+	return "spaces: {s: {context_types: {" + keys + "}}}"
+}
+
+func contextType(name string) func(*Config) any {
+	return func(c *Config) any { return c.Spaces["s"].ContextTypes[name] }
+}
 
 func p(c *Config) *Participant   { return c.Spaces["s"].Participants["p"] }
 func m(c *Config) *MCPServer     { return c.Spaces["s"].MCPServers["m"] }

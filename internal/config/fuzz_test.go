@@ -60,6 +60,9 @@ func complete(t *testing.T, cfg *Config) {
 		if _, ok := s.Participants[s.MCP.Anonymous]; !ok && s.MCP.Anonymous != "" {
 			t.Errorf("nobody is %q", s.MCP.Anonymous)
 		}
+		if len(s.ContextTypes) < len(BuiltinContextTypes()) || len(s.ContextTypes) > mostContextTypes {
+			t.Errorf("%s has %d types of contexts", name, len(s.ContextTypes))
+		}
 		for id, server := range s.MCPServers {
 			if _, twice := s.Participants[id]; twice || server.Type == "" || server.Pin == "" || server.Sessions == "" || (server.Command == "") == (server.URL == "") {
 				t.Errorf("incomplete: %s %+v", id, server)

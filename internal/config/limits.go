@@ -18,6 +18,9 @@ var limitKeys = []string{
 	"open_proposals", "proposal_ttl", "context_idle", "approval_wait", "call_timeout",
 }
 
+// typeLimitKeys are those that a type of contexts may have of its own.
+var typeLimitKeys = []string{"context_rate", "context_depth", "open_contexts", "context_metadata_bytes", "context_idle"}
+
 const (
 	kib  = 1 << 10
 	mib  = 1 << 20

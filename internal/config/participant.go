@@ -89,10 +89,10 @@ func (r *reader) kinds(v value) parley.Capabilities {
 	return patterns
 }
 
-// filter adds a pattern that says what is received.
+// filter adds a pattern that only selects.
 func (r *reader) filter(patterns parley.Capabilities, v value, text string) parley.Capabilities {
 	if strings.HasPrefix(text, "!") || strings.HasPrefix(text, "{") {
-		r.fail(v, `write the patterns of what to receive, as "chat"`, "kinds takes no denials and no objects")
+		r.fail(v, `write patterns of what is meant, as "chat"`, "kinds takes no denials and no objects")
 		return patterns
 	}
 	c, err := parley.ParseCapability(text)

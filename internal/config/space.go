@@ -17,8 +17,9 @@ var (
 	topKeys         = []string{"listen", "hosts", "origins", "journal", "spaces"}
 	journalKeys     = []string{"path", "sync"}
 	retentionKeys   = []string{"age", "size"}
-	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention", "mcp"}
+	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention", "mcp", "context_types"}
 	mcpKeys         = []string{"anonymous"}
+	contextTypeKeys = []string{"description", "kinds", "limits"}
 	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo", "serves"}
 	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "era", "pin", "sessions", "roots"}
 )
@@ -34,6 +35,7 @@ var levels = []struct {
 	{"spaces.NAME.limits", limitKeys},
 	{"spaces.NAME.retention", retentionKeys},
 	{"spaces.NAME.mcp", mcpKeys},
+	{"spaces.NAME.context_types.TYPE", contextTypeKeys},
 	{"spaces.NAME.participants.ID", participantKeys},
 	{"spaces.NAME.mcp_servers.ID", serverKeys},
 }
@@ -145,6 +147,7 @@ func (r *reader) space(v value) *Space {
 		Limits:       r.limits(m["limits"]),
 		Retention:    r.retention(m["retention"]),
 		MCP:          r.mcp(m["mcp"]),
+		ContextTypes: r.contextTypes(m["context_types"], m["limits"]),
 	}
 	tokens := make(map[TokenHash]string) // whose
 	for _, p := range r.all(m["participants"]) {

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"bytes"
 	"maps"
 	"slices"
 	"strconv"
@@ -89,7 +90,11 @@ func (s *State) appendSpace(b []byte) []byte {
 	}
 	b = appendString(append(b, `{"name":`...), s.rules.Name)
 	b = append(b, `,"enforcement":"`+enforcement+`","limits":`...)
-	return append(s.rules.Limits.append(b), '}')
+	b = s.rules.Limits.append(b)
+	if len(s.rules.ContextTypes) > 0 {
+		b = s.rules.appendContextTypes(append(b, `,"context_types":`...))
+	}
+	return append(b, '}')
 }
 
 func (h History) append(b []byte) []byte {
@@ -105,37 +110,53 @@ func (h History) append(b []byte) []byte {
 // append writes the limits under their configuration names: sizes in bytes,
 // durations as the configuration spells them, rates per second.
 func (l Limits) append(b []byte) []byte {
-	number := func(name string, n float64) {
-		b = append(strconv.AppendQuote(b, name), ':')
-		b = strconv.AppendFloat(b, n, 'f', -1, 64)
-		b = append(b, ',')
+	m := members(append(b, '{'))
+	m.number("envelope_bytes", float64(l.EnvelopeBytes))
+	m.number("nesting", float64(l.Nesting))
+	m.number("participants", float64(l.Participants))
+	m.number("connections", float64(l.Connections))
+	m.number("history", float64(l.History))
+	m.number("lag_envelopes", float64(l.LagEnvelopes))
+	m.number("lag_bytes", float64(l.LagBytes))
+	m.number("rate", l.Rate)
+	m.number("burst", float64(l.Burst))
+	m.number("context_rate", l.ContextRate)
+	m.number("context_depth", float64(l.ContextDepth))
+	m.number("open_contexts", float64(l.OpenContexts))
+	m.number("context_metadata_bytes", float64(l.ContextMetadataBytes))
+	m.number("open_proposals", float64(l.OpenProposals))
+	m.duration("proposal_ttl", l.ProposalTTL)
+	m.duration("context_idle", l.ContextIdle)
+	m.duration("approval_wait", l.ApprovalWait)
+	m.duration("call_timeout", l.CallTimeout)
+	return append(m.done(), '}')
+}
+
+// members are those of an object, each with a comma behind it.
+type members []byte
+
+func (m *members) number(name string, n float64) {
+	b := append(strconv.AppendQuote(*m, name), ':')
+	*m = append(strconv.AppendFloat(b, n, 'f', -1, 64), ',')
+}
+
+func (m *members) duration(name string, d time.Duration) {
+	b := append(strconv.AppendQuote(*m, name), ':')
+	*m = append(strconv.AppendQuote(b, d.String()), ',')
+}
+
+// done drops the last comma.
+func (m members) done() []byte { return bytes.TrimSuffix(m, []byte{','}) }
+
+func appendStrings(b []byte, list []string) []byte {
+	b = append(b, '[')
+	for i, s := range list {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendString(b, s)
 	}
-	duration := func(name string, d time.Duration) {
-		b = append(strconv.AppendQuote(b, name), ':')
-		b = strconv.AppendQuote(b, d.String())
-		b = append(b, ',')
-	}
-	b = append(b, '{')
-	number("envelope_bytes", float64(l.EnvelopeBytes))
-	number("nesting", float64(l.Nesting))
-	number("participants", float64(l.Participants))
-	number("connections", float64(l.Connections))
-	number("history", float64(l.History))
-	number("lag_envelopes", float64(l.LagEnvelopes))
-	number("lag_bytes", float64(l.LagBytes))
-	number("rate", l.Rate)
-	number("burst", float64(l.Burst))
-	number("context_rate", l.ContextRate)
-	number("context_depth", float64(l.ContextDepth))
-	number("open_contexts", float64(l.OpenContexts))
-	number("context_metadata_bytes", float64(l.ContextMetadataBytes))
-	number("open_proposals", float64(l.OpenProposals))
-	duration("proposal_ttl", l.ProposalTTL)
-	duration("context_idle", l.ContextIdle)
-	duration("approval_wait", l.ApprovalWait)
-	duration("call_timeout", l.CallTimeout)
-	b[len(b)-1] = '}'
-	return b
+	return append(b, ']')
 }
 
 func appendString(b []byte, s string) []byte {

@@ -27,6 +27,23 @@ func TestWelcome(t *testing.T) {
 	}
 }
 
+// Of the types of contexts what the configuration says is told, and of their
+// limits those that are not the space's anyway.
+func TestWelcomeTellsContextTypes(t *testing.T) {
+	rules := Rules{Name: "demo", Limits: Limits{ContextDepth: 4}, ContextTypes: map[string]ContextType{
+		"workflow":  {Kinds: []string{"chat", "mcp/*"}, Depth: 4, Idle: time.Hour},
+		"reasoning": {Description: `"step by step"`, Rate: 0.5, Depth: 2, Open: 3, MetadataBytes: 64},
+		"empty":     {Idle: 10 * time.Minute},
+	}}
+	const want = `{"empty":{},` +
+		`"reasoning":{"description":"\"step by step\"","limits":{"context_rate":0.5,"context_depth":2,"open_contexts":3,"context_metadata_bytes":64}},` +
+		`"workflow":{"kinds":["chat","mcp/*"],"limits":{"context_idle":"1h0m0s"}}}`
+	w := New(rules).Welcome("x", History{}).Payload(nil)
+	if got := string(parley.Member(parley.Member(w, "space"), "context_types")); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestWelcomeNamesAThousand(t *testing.T) {
 	rules := Rules{Participants: map[string]parley.Capabilities{}, NewID: func() string { return "id" }}
 	for i := range mostWelcomed + 1 {

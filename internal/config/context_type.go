@@ -1,0 +1,116 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// Bounds of what is said of context types. Each newcomer is told all of it.
+const (
+	mostContextTypes = 32
+	mostTypeKinds    = 16
+	maxTypeKind      = 256 // bytes of a pattern
+	maxDescription   = 200 // characters
+)
+
+// BuiltinContextTypes are those that every space has unless its configuration says
+// otherwise. Work waits for people longer than thought does.
+func BuiltinContextTypes() map[string]space.ContextType {
+	return map[string]space.ContextType{
+		"reasoning": {
+			Description: "how a participant comes to a conclusion, step by step",
+			Kinds:       []string{"reflection", "conclusion", "mcp/proposal:*"},
+		},
+		"workflow": {
+			Description: "a task of several steps, perhaps by several participants",
+			Kinds:       []string{"chat", "mcp/*"},
+			Idle:        time.Hour,
+		},
+		"delegation": {
+			Description: "work that one participant hands to another",
+			Kinds:       []string{"mcp/*", "conclusion"},
+			Idle:        time.Hour,
+		},
+	}
+}
+
+// contextTypes reads the types of a space's contexts. What is written of a built-in
+// one changes it, and what the space's own limits say wins over what is built in.
+func (r *reader) contextTypes(v, limits value) map[string]space.ContextType {
+	types := BuiltinContextTypes()
+	if wrote(limits, "context_idle") {
+		for name, t := range types {
+			t.Idle = 0
+			types[name] = t
+		}
+	}
+	for _, entry := range r.all(v) {
+		if !validContext(entry.name) {
+			r.failKey(entry, "a type is 1 to 128 visible ASCII characters, as reasoning",
+				"%q cannot be the type of a context", showKey(entry.name))
+			continue
+		}
+		types[entry.name] = r.contextType(entry, types[entry.name])
+	}
+	if n := len(types); n > mostContextTypes {
+		r.failKey(v, "", "there are %d context types with those that are built in, and there can be %d", n, mostContextTypes)
+	}
+	return types
+}
+
+func wrote(v value, key string) bool {
+	return v.written() && slices.ContainsFunc(v.entries, func(e entry) bool {
+		return e.key == key && e.value.kind != nullNode
+	})
+}
+
+// contextType is a type as it was, with what is written of it.
+func (r *reader) contextType(v value, t space.ContextType) space.ContextType {
+	m := r.keys(v, contextTypeKeys)
+	r.description(m["description"], &t.Description)
+	if m["kinds"].written() {
+		t.Kinds = r.typeKinds(m["kinds"])
+	}
+	l := r.keys(m["limits"], typeLimitKeys)
+	r.rate(l["context_rate"], &t.Rate)
+	r.count(l["context_depth"], &t.Depth, 1, 1_000)
+	r.count(l["open_contexts"], &t.Open, 1, many)
+	r.size(l["context_metadata_bytes"], &t.MetadataBytes, 1, mib)
+	r.duration(l["context_idle"], &t.Idle, minDuration, 365*day)
+	return t
+}
+
+func (r *reader) description(v value, into *string) {
+	text, ok := r.text(v)
+	switch {
+	case !ok:
+	case utf8.RuneCountInString(text) > maxDescription:
+		r.fail(v, "", "%s is longer than %d characters", v.title(), maxDescription)
+	case strings.ContainsFunc(text, unicode.IsControl):
+		r.fail(v, "write it on one line", "%s holds a line break or another control character", v.title())
+	default:
+		*into = text
+	}
+}
+
+// typeKinds is the patterns of what is expected in a context.
+func (r *reader) typeKinds(v value) []string {
+	var kinds []string
+	for _, pattern := range r.kinds(v) {
+		text := pattern.String()
+		if len(text) > maxTypeKind {
+			r.fail(v, "", "a pattern of %s is longer than %d bytes", v.title(), maxTypeKind)
+			return nil
+		}
+		kinds = append(kinds, text)
+	}
+	if len(kinds) > mostTypeKinds {
+		r.fail(v, "", "%s has %d patterns, and there can be %d", v.title(), len(kinds), mostTypeKinds)
+	}
+	return kinds
+}
