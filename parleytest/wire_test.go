@@ -134,13 +134,15 @@ func (p *wirePlay) limits(text string) {
 		field := map[string]*int{
 			"envelope_bytes": &l.EnvelopeBytes, "nesting": &l.Nesting, "burst": &l.Burst, "history": &l.History,
 			"participants": &l.Participants, "connections": &l.Connections, "open_proposals": &l.OpenProposals,
-			"context_metadata_bytes": &l.ContextMetadataBytes,
+			"context_metadata_bytes": &l.ContextMetadataBytes, "context_depth": &l.ContextDepth, "open_contexts": &l.OpenContexts,
 		}[name]
 		switch {
 		case err != nil:
 			p.t.Fatal(err)
 		case name == "rate":
 			l.Rate = float64(n) / 1000 // per 1,000 seconds, so that a test never sees one come back
+		case name == "context_rate":
+			l.ContextRate = float64(n) / 1000
 		case field == nil:
 			p.t.Fatalf("no limit %q", name)
 		default:
