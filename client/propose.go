@@ -500,7 +500,7 @@ func ending(typ string, proposal *parley.Envelope, payload []byte, opts []SendOp
 		Kind:        kind.As(typ).String(),
 		To:          to,
 		Correlation: parley.CorrelateWith(proposal.ID),
-		Context:     proposal.Context,
+		Context:     sameContext(proposal),
 		Payload:     payload,
 	}), nil
 }

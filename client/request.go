@@ -136,7 +136,7 @@ func (r *Room) cancelCall(request *parley.Envelope, ctx context.Context) {
 	}
 	params := appendString([]byte(`{"requestId":`), request.ID)
 	params = append(appendString(append(params, `,"reason":`...), reason), '}')
-	e, err := NewRequest("", cancelled, jsontext.Value(params), To(request.To...), Correlate(request.ID), InContext(request.Context))
+	e, err := NewRequest("", cancelled, jsontext.Value(params), To(request.To...), Correlate(request.ID), InContext(sameContext(request)))
 	if err == nil { // nothing in it is a caller's
 		r.detach(e)
 	}
@@ -238,7 +238,7 @@ func (r *Room) response(request *parley.Envelope, payload jsontext.Value, opts [
 		Kind:        kind.String(),
 		To:          r.answerTo(request),
 		Correlation: parley.CorrelateWith(request.ID),
-		Context:     request.Context,
+		Context:     sameContext(request),
 		Payload:     payload,
 	})
 }

@@ -71,7 +71,7 @@ func (q *Request) Progress(ctx context.Context, p Progress) error {
 		b = appendString(append(b, `,"message":`...), p.Message)
 	}
 	_, err := q.room.Notify(ctx, q.Envelope.From, progressed, jsontext.Value(append(b, '}')),
-		Correlate(q.Envelope.ID), InContext(q.Envelope.Context))
+		Correlate(q.Envelope.ID), InContext(sameContext(q.Envelope)))
 	return err
 }
 
@@ -301,7 +301,7 @@ func (r *Room) invoke(ctx context.Context, h Handler, q *Request) (result any, e
 			err = &RPCError{Code: CodeInternal, Message: "the handler failed"}
 		}
 	}()
-	return h(ctx, q)
+	return h(r.withContext(ctx, q.Envelope.Context), q)
 }
 
 // reply sends a handler's answer. Where the gateway does not let it through,
