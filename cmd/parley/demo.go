@@ -137,7 +137,7 @@ func reading(tools string) string {
 func demoParticipant(token string, patterns ...string) *config.Participant {
 	p := &config.Participant{
 		TokenHashes: []config.TokenHash{config.HashToken(token)},
-		Routing:     config.RoutingAll, Contexts: "all", Echo: true,
+		Routing:     config.RoutingAll, Echo: true,
 	}
 	for _, pattern := range patterns {
 		p.Capabilities = append(p.Capabilities, parley.MustCapability(pattern))

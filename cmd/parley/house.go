@@ -168,7 +168,7 @@ func (h *house) spaces() ([]gateway.Space, error) {
 func participantOf(p *config.Participant, seat gateway.TokenHash) gateway.Participant {
 	g := gateway.Participant{
 		Tokens:   []gateway.TokenHash{seat},
-		Settings: space.Settings{Directed: p.Routing == config.RoutingDirected, Kinds: p.Kinds, EchoOff: !p.Echo},
+		Settings: space.Settings{Directed: p.Routing == config.RoutingDirected, Contexts: p.Contexts, Kinds: p.Kinds, EchoOff: !p.Echo},
 		History:  p.History,
 	}
 	for _, hash := range p.TokenHashes {

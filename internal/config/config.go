@@ -108,7 +108,7 @@ type Participant struct {
 	TokenHashes  []TokenHash // any of these is the participant; empty: nobody can connect as it
 	Capabilities parley.Capabilities
 	Routing      Routing
-	Contexts     string              // all, none, type:…, id:… or tree:ID, as in the query parameter
+	Contexts     space.ContextFilter
 	Kinds        parley.Capabilities // patterns; empty is every kind
 	History      int                 // envelopes sent on join
 	Echo         bool                // whether it receives what it sent itself

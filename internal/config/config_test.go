@@ -68,12 +68,12 @@ func TestContractExample(t *testing.T) {
 				"you": {
 					TokenHashes:  hashes("YOU_TOKEN"),
 					Capabilities: caps("mcp/*", "chat", "capability/*"),
-					Routing:      RoutingAll, Contexts: "all", Echo: true,
+					Routing:      RoutingAll, Echo: true,
 				},
 				"agent": {
 					TokenHashes:  hashes("AGENT_TOKEN"),
 					Capabilities: caps("mcp/proposal:*", "mcp/request:*/list", "mcp/request:tools/call:read_*", "chat"),
-					Routing:      RoutingAll, Contexts: "all", Echo: true,
+					Routing:      RoutingAll, Echo: true,
 				},
 			},
 			MCPServers: map[string]*MCPServer{
@@ -148,6 +148,7 @@ func TestKeys(t *testing.T) {
 		{"contexts type", who(`contexts: "type:reasoning,workflow"`), contexts, "type:reasoning,workflow"},
 		{"contexts id", who(`contexts: "id:a/b,c:d"`), contexts, "id:a/b,c:d"},
 		{"contexts tree", who(`contexts: tree:abc`), contexts, "tree:abc"},
+		{"contexts of two trees", who(`contexts: "tree:b,a%2Cb"`), contexts, "tree:a%2Cb,b"},
 		{"contexts default", who(``), contexts, "all"},
 		{"kinds", who(`kinds: [chat, "mcp/request:resources/read:a,b"]`), kinds, "[chat mcp/request:resources/read:a,b]"},
 		{"kinds text", who(`kinds: "chat,mcp/*"`), kinds, "[chat mcp/*]"},
@@ -283,7 +284,7 @@ func enforcement(c *Config) any  { return c.Spaces["s"].Enforcement }
 func protocol(c *Config) any     { return c.Spaces["s"].Protocol }
 func tokens(c *Config) any       { return p(c).TokenHashes }
 func capabilities(c *Config) any { return fmt.Sprint(p(c).Capabilities) }
-func contexts(c *Config) any     { return p(c).Contexts }
+func contexts(c *Config) any     { return p(c).Contexts.String() }
 func kinds(c *Config) any        { return fmt.Sprint(p(c).Kinds) }
 func transport(c *Config) any    { return m(c).Type }
 func reveal(s map[string]Secret) any {

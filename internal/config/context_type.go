@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/space"
 )
 
@@ -50,7 +51,7 @@ func (r *reader) contextTypes(v, limits value) map[string]space.ContextType {
 		}
 	}
 	for _, entry := range r.all(v) {
-		if !validContext(entry.name) {
+		if !parley.ValidID(entry.name) {
 			r.failKey(entry, "a type is 1 to 128 visible ASCII characters, as reasoning",
 				"%q cannot be the type of a context", showKey(entry.name))
 			continue

@@ -69,7 +69,7 @@ func complete(t *testing.T, cfg *Config) {
 			}
 		}
 		for id, p := range s.Participants {
-			if p.Routing == "" || p.Contexts == "" || id == "parley" || id != strings.ToLower(id) {
+			if p.Routing == "" || id == "parley" || id != strings.ToLower(id) {
 				t.Errorf("incomplete: %s %+v", id, p)
 			}
 		}

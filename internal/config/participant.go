@@ -1,11 +1,13 @@
 package config
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 func (r *reader) participant(v value, tokens map[TokenHash]string, in *Space) *Participant {
@@ -33,38 +35,16 @@ func (r *reader) participant(v value, tokens map[TokenHash]string, in *Space) *P
 
 // contexts is which sub-contexts a participant receives, in the form of the
 // query parameter.
-func (r *reader) contexts(v value) string {
+func (r *reader) contexts(v value) space.ContextFilter {
 	text, ok := r.text(v)
 	if !ok {
-		return "all"
+		return space.ContextFilter{}
 	}
-	how, names, _ := strings.Cut(text, ":")
-	switch how {
-	case "all", "none":
-		if text == how {
-			return text
-		}
-	case "tree":
-		if validContext(names) {
-			return text
-		}
-	case "type", "id":
-		bad := false
-		for name := range strings.SplitSeq(names, ",") {
-			bad = bad || !validContext(name)
-		}
-		if !bad {
-			return text
-		}
+	f, err := space.ParseContexts(text)
+	if e, ok := errors.AsType[*parley.Error](err); ok {
+		r.fail(v, e.Hint, "contexts: %s", e.Message)
 	}
-	r.fail(v, `"id" and "type" take several names with commas between them, without blanks`,
-		"contexts is not all, none, type:NAME, id:ID or tree:ID")
-	return "all"
-}
-
-// validContext is section 8's rule for ids; types follow it.
-func validContext(s string) bool {
-	return s != "" && len(s) <= 128 && strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) < 0
+	return f
 }
 
 // kinds is a list of patterns, or patterns with commas between them, as in the
