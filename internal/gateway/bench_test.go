@@ -59,8 +59,8 @@ func BenchmarkAdmit(b *testing.B) {
 
 // rawReader is a client that does nothing but read, and count bytes where it
 // is given a counter.
-func (h *harness) rawReader(id string, count *atomic.Uint64) net.Conn {
-	nc := h.raw(id)
+func (h *harness) rawReader(id string, count *atomic.Uint64, query ...string) net.Conn {
+	nc := h.raw(id, query...)
 	if count == nil {
 		return nc
 	}

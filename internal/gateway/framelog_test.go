@@ -48,6 +48,7 @@ func (m *logModel) entry(t *rapid.T) entry {
 		Kind: parley.SplitKind(rapid.SampledFrom(kinds).Draw(t, "kind")),
 	}
 	h.Effective = h.Kind
+	h.Context = rapid.SampledFrom([]*space.Lineage{nil, {Type: "x", Path: []string{"r"}}, {Path: []string{"s", "r"}}}).Draw(t, "context")
 	size := rapid.SampledFrom([]int{2, 300, 5_000, 20_000}).Draw(t, "size")
 	e := entry{h, []byte("{" + strings.Repeat(" ", size-2) + "}")}
 	m.all = append(m.all, e)
@@ -76,6 +77,7 @@ func (m *logModel) open(t *rapid.T) {
 		other := fmt.Sprint("end-", rapid.IntRange(0, 4*groupsEach).Draw(t, "filter"))
 		set.Kinds = parley.Capabilities{parley.MustCapability("chat"), parley.MustCapability(other)}
 	}
+	set.Contexts = rapid.SampledFrom(contextFilters(t)).Draw(t, "contexts")
 	r := &modelReader{
 		c:      newCursor(rapid.SampledFrom([]string{"ann", "bob", "cy"}).Draw(t, "me"), set),
 		start:  rapid.Uint64Range(1, uint64(len(m.all))+1).Draw(t, "start"),
@@ -83,6 +85,17 @@ func (m *logModel) open(t *rapid.T) {
 	}
 	m.log.seek(r.c, r.start)
 	m.readers = append(m.readers, r)
+}
+
+func contextFilters(t *rapid.T) (list []space.ContextFilter) {
+	for _, text := range []string{"all", "none", "type:x", "id:s", "tree:r"} {
+		f, err := space.ParseContexts(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, f)
+	}
+	return list
 }
 
 // step lets a reader do what a connection's writer would do next.

@@ -101,16 +101,22 @@ func (r *room) recall(ctx context.Context, state *space.State, e *parley.Envelop
 	if len(missing) == 0 {
 		return
 	}
+	asked := 0
 	ctx, cancel := context.WithTimeout(ctx, recallWithin)
 	defer cancel()
-	for _, id := range missing {
-		c, err := contextOf(ctx, r.record, journal.ContextQuery{ID: id, Settled: true})
+	for ; len(missing) > 0 && asked < longestTrace; missing = missing[1:] {
+		asked++
+		c, err := contextOf(ctx, r.record, journal.ContextQuery{ID: missing[0], Settled: true})
 		if err != nil {
 			r.log.Warn("a context could not be looked up", "error", err)
 			return
 		}
-		if c != nil {
-			state.Recall(space.KnownContext{ID: c.ID, Type: c.Type, Parent: c.Parent, Opener: c.Opener, Depth: c.Depth, Touched: c.Touched})
+		if c == nil {
+			continue
+		}
+		state.Recall(space.KnownContext{ID: c.ID, Type: c.Type, Parent: c.Parent, Opener: c.Opener, Depth: c.Depth, Touched: c.Touched})
+		if c.Parent != "" && state.Lineage(c.Parent) == nil {
+			missing = append(missing, c.Parent)
 		}
 	}
 }

@@ -27,6 +27,9 @@ type wanted struct {
 
 func wants() []wanted {
 	named := func(e *parley.Envelope, who string) bool { return slices.Contains(e.To, who) }
+	within := func(e *parley.Envelope, ids ...string) bool {
+		return e.Context == nil || slices.Contains(ids, e.Context.ID)
+	}
 	system := func(e *parley.Envelope) bool { return strings.HasPrefix(e.Kind, "system/") }
 	return []wanted{
 		{"bob", "", func(*parley.Envelope) bool { return true }},
@@ -37,6 +40,11 @@ func wants() []wanted {
 			return named(e, "bob") || len(e.To) == 0 && (e.Kind == "note" || strings.HasPrefix(e.Kind, "end-"))
 		}},
 		{"cy", "presence=off", func(e *parley.Envelope) bool { return e.Kind != parley.KindPresence }},
+		{"bob", "contexts=type:x", func(e *parley.Envelope) bool { return within(e, "r") || named(e, "bob") }},
+		{"cy", "contexts=tree:r&presence=off", func(e *parley.Envelope) bool {
+			return (within(e, "r", "s") || named(e, "cy")) && e.Kind != parley.KindPresence
+		}},
+		{"dan", "contexts=none", func(e *parley.Envelope) bool { return within(e) || named(e, "dan") }},
 		{"dan", "echo=off", func(e *parley.Envelope) bool { return e.From != "dan" }},
 		{"dan", "kinds=nothing&presence=off", func(e *parley.Envelope) bool {
 			return named(e, "dan") || system(e) && e.Kind != parley.KindPresence
@@ -51,7 +59,7 @@ func wants() []wanted {
 // it is not. Newcomers meanwhile ask for history, and get what follows on it.
 func TestNothingIsLostOrRepeated(t *testing.T) {
 	s := demo("ann", "bob", "cy", "dan")
-	s.Rules.Limits.Rate, s.Rules.Limits.Burst = 1e6, 1e6
+	s.Rules.Limits.Rate, s.Rules.Limits.Burst, s.Rules.Limits.ContextRate = 1e6, 1e6, 1e6
 	c := &chaos{harness: serve(t, Options{Spaces: []Space{s}, RetainBytes: 1, Logger: textLog(io.Discard)})}
 	c.run()
 }
@@ -216,7 +224,8 @@ func (c *chaos) chatter(who string, rnd *rand.Rand) {
 	frame := func(i int) string {
 		to := []string{``, `"to":["cy"],`, `"to":["bob"],`, `"to":["bob","ann"],`}[i%4]
 		kind := []string{"chat", "note"}[i/4%2]
-		return fmt.Sprintf(`{"id":"%s-%d",%s"kind":%q,"payload":%q}`, who, i, to, kind, strings.Repeat("x", i*31%700))
+		in := []string{``, `"context":{"id":"r","type":"x"},`, `"context":{"id":"s","parent":"r"},`, `"context":{"id":"w","type":"y"},`}[i/8%4]
+		return fmt.Sprintf(`{"id":"%s-%d",%s%s"kind":%q,"payload":%q}`, who, i, to, in, kind, strings.Repeat("x", i*31%700))
 	}
 	const messages, waiting = 1_000, 40
 	sent, acked := 0, map[string]bool{}

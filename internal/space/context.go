@@ -41,12 +41,12 @@ type contextEntry struct {
 	asOf    uint64 // contextBook.opened when lineage was found
 }
 
-// mostContexts is how many contexts are in memory.
-const mostContexts = 1 << 14
+// MostContexts is how many contexts are in memory.
+const MostContexts = 1 << 14
 
 func newContextBook() *contextBook {
 	return &contextBook{
-		size: mostContexts, byID: make(map[string]*list.Element), recent: list.New(),
+		size: MostContexts, byID: make(map[string]*list.Element), recent: list.New(),
 		held: make(map[holding]map[*contextEntry]struct{}),
 	}
 }
@@ -86,10 +86,15 @@ func (b *contextBook) add(c *contextEntry) {
 	b.forgot = true
 }
 
-// touch notes that an envelope belongs to a context.
+// touch notes that an envelope belongs to a context. Those above it are
+// remembered for as long as it is, since its place in the tree is theirs.
 func (b *contextBook) touch(c *contextEntry, at time.Time) {
 	c.touched = at
-	b.recent.MoveToFront(b.byID[c.id])
+	for _, id := range b.lineageOf(c).Path {
+		if known := b.byID[id]; known != nil {
+			b.recent.MoveToFront(known)
+		}
+	}
 }
 
 // hold counts a context for somebody, and for nobody else.
@@ -231,7 +236,6 @@ func (s *State) applyContext(e *parley.Envelope) {
 		}
 		c.holding = s.rules.holding(c.opener, c.typ)
 		s.contexts.add(c)
-		return
 	case s.rules.Concluded(c.typ, c.touched, e.TS):
 		s.contexts.hold(c, s.rules.holding(strings.Clone(e.From), c.typ))
 	}
