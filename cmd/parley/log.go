@@ -12,7 +12,7 @@ func newLog(t *terminal) *cobra.Command {
 	var from recordFlags
 	cmd := newLogList(t, &from)
 	cmd.Use, cmd.Args = "log [VERB]", group()
-	cmd.Short = "Read what is on record: list, search, chain, verify, export, head, redact"
+	cmd.Short = "Read what is on record: list, search, chain, tree, replay, verify, export, head, redact"
 	cmd.Long = `Read the record of a space, over HTTP or, with --journal, out of the file, whether a
 gateway runs or not. Without a verb: log list.`
 	cmd.Example = `  parley log --limit 20
@@ -20,6 +20,7 @@ gateway runs or not. Without a verb: log list.`
 	from.add(cmd)
 	cmd.AddCommand(
 		newLogList(t, &from), newLogSearch(t, &from), newLogChain(t, &from),
+		newLogTree(t, &from), newLogReplay(t, &from),
 		newLogVerify(t, &from), newLogExport(t, &from), newLogHead(t, &from), newLogRedact(t, &from),
 	)
 	return cmd
@@ -39,6 +40,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.to, "to", "", "only what is addressed to this `PARTICIPANT`")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only kinds that match a `PATTERN`, as chat or mcp/proposal:*")
 	flags.StringVar(&f.context, "context", "", "only what belongs to the context `ID`")
+	flags.BoolVar(&f.subtree, "subtree", false, "with --context: and to what descends from it")
 	flags.StringVar(&f.correlation, "correlation", "", "only what answers this `ID`")
 	flags.Var(moment{&f.since}, "since", "only from then on: 2026-11-20, 15:04, or 10m for ten minutes ago")
 	flags.Var(moment{&f.until}, "until", "only until then")
@@ -58,6 +60,8 @@ func (f *listFlags) check() (reversed bool, err error) {
 		return false, usagef("--order is %q", f.order).hint("write asc or desc")
 	case f.limit < 0:
 		return false, usagef("--limit is below 0").hint("0 is all")
+	case f.subtree && f.context == "":
+		return false, usagef("--subtree of which context?").hint("name it with --context")
 	case f.before > 0 && f.before <= f.after:
 		return false, usagef("nothing lies after %d and before %d", f.after, f.before)
 	}

@@ -34,6 +34,10 @@ type record interface {
 	// verify holds the chain against heads that were kept elsewhere.
 	verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error)
 	head(ctx context.Context) (journal.Head, error)
+	// contexts yields the contexts that a query asks for.
+	contexts(ctx context.Context, q contextQuery) iter.Seq2[*contextEntry, error]
+	// context returns the one with this id.
+	context(ctx context.Context, id string) (*contextEntry, error)
 	close() error
 }
 
@@ -45,6 +49,7 @@ type query struct {
 	from, to      string
 	kinds         []string
 	context       string
+	subtree       bool // and what descends from the context
 	correlation   string
 	text          string
 	since, until  time.Time
@@ -68,6 +73,9 @@ func (q *query) values() url.Values {
 	set("from", q.from)
 	set("to", q.to)
 	set("context", q.context)
+	if q.subtree {
+		set("subtree", "true")
+	}
 	set("correlation", q.correlation)
 	set("q", q.text)
 	if !q.since.IsZero() {
@@ -260,7 +268,15 @@ func openFile(ctx context.Context, path, space string) (*fileRecord, error) {
 
 func (f *fileRecord) list(ctx context.Context, q query) iter.Seq2[jsontext.Value, error] {
 	return func(yield func(jsontext.Value, error) bool) {
-		for r, err := range f.reader.Read(ctx, q.journal()) {
+		selected := q.journal()
+		if q.subtree {
+			var err error
+			if selected.Contexts, err = f.subtree(ctx, q.context); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+		for r, err := range f.reader.Read(ctx, selected) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -270,6 +286,19 @@ func (f *fileRecord) list(ctx context.Context, q query) iter.Seq2[jsontext.Value
 			}
 		}
 	}
+}
+
+// maxSubtree is how many contexts may be read together.
+const maxSubtree = 10_000
+
+// subtree are the ids of a context and of all that descend from it.
+func (f *fileRecord) subtree(ctx context.Context, id string) ([]string, error) {
+	ids, more, err := journal.Descendants(ctx, f.reader, id, maxSubtree)
+	if err == nil && more {
+		err = parley.Errorf(parley.LimitReached, "%.130q has more than %d contexts below it", id, maxSubtree).
+			WithHint("name one of those below it; parley log tree lists them")
+	}
+	return ids, err
 }
 
 func (f *fileRecord) one(ctx context.Context, id string) (jsontext.Value, error) {

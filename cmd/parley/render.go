@@ -22,6 +22,7 @@ type renderer struct {
 	paint palette
 	zone  *time.Location // nil is this machine's
 	full  bool           // cut nothing
+	level int            // how deep what comes next is nested
 
 	day  string // of the line before, so that a new day can be told
 	seen memory
@@ -50,7 +51,8 @@ func (r *renderer) write(e *parley.Envelope) error {
 	var b strings.Builder
 	r.writeDay(&b, e.TS)
 	head := r.clock(e.TS) + " " + fmt.Sprintf("%-5s", r.place(e.Seq))
-	b.WriteString(r.paint.dim(head))
+	nest := strings.Repeat("  ", min(r.level, mostLevels))
+	b.WriteString(r.paint.dim(head) + nest)
 	if l.who != "" {
 		b.WriteString(" " + l.who)
 	}
@@ -59,11 +61,14 @@ func (r *renderer) write(e *parley.Envelope) error {
 	}
 	b.WriteByte('\n')
 	for _, text := range l.more {
-		fmt.Fprintf(&b, "%*s%s\n", len(head)+3, "", text)
+		fmt.Fprintf(&b, "%*s%s\n", len(head)+len(nest)+3, "", text)
 	}
 	_, err := io.WriteString(r.w, b.String())
 	return err
 }
+
+// mostLevels is how far in lines may begin.
+const mostLevels = 16
 
 func (r *renderer) place(seq uint64) string {
 	if seq == 0 {

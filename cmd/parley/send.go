@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -109,15 +108,6 @@ func (s *sender) printOutcome(response *parley.Envelope) error {
 		return errSaid
 	}
 	return nil
-}
-
-// contextFlag reads ID or ID:TYPE.
-func contextFlag(text string) *parley.Context {
-	if text == "" {
-		return nil
-	}
-	id, typ, _ := strings.Cut(text, ":")
-	return &parley.Context{ID: id, Type: typ}
 }
 
 // readFile reads a file, or standard input for "-".

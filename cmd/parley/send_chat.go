@@ -11,7 +11,7 @@ import (
 
 func newSendChat(s *sender) *cobra.Command {
 	var to, on []string
-	var context string
+	var where contextFlags
 	cmd := &cobra.Command{
 		Use:   "chat TEXT…",
 		Short: "Say something",
@@ -30,8 +30,12 @@ func newSendChat(s *sender) *cobra.Command {
 					return err
 				}
 			}
+			in, err := where.context()
+			if err != nil {
+				return err
+			}
 			return s.post(cmd.Context(), &parley.Envelope{
-				ID: client.NewID(), To: to, Kind: parley.KindChat, Context: contextFlag(context),
+				ID: client.NewID(), To: to, Kind: parley.KindChat, Context: in,
 				Correlation: parley.CorrelateWith(on...),
 				Payload:     members{{"text", quote(text)}}.object(),
 			})
@@ -39,6 +43,6 @@ func newSendChat(s *sender) *cobra.Command {
 	}
 	cmd.Flags().StringSliceVar(&to, "to", nil, "only for these `IDS`")
 	cmd.Flags().StringSliceVar(&on, "on", nil, "about the envelopes or contexts with these `IDS`")
-	cmd.Flags().StringVar(&context, "context", "", "in the context `ID[:TYPE]`")
+	where.add(cmd)
 	return cmd
 }

@@ -13,7 +13,8 @@ import (
 
 func newSendPropose(s *sender) *cobra.Command {
 	var call callFlags
-	var reason, inContext string
+	var where contextFlags
+	var reason string
 	var expires expiry
 	var wait bool
 	cmd := &cobra.Command{
@@ -30,10 +31,11 @@ leaves it to them whom to ask.`,
 			if err != nil {
 				return err
 			}
-			opts := []client.SendOption{client.Reason(reason), client.Expires(expires.at(time.Now()))}
-			if inContext != "" {
-				opts = append(opts, client.InContext(contextFlag(inContext)))
+			in, err := where.context()
+			if err != nil {
+				return err
 			}
+			opts := []client.SendOption{client.Reason(reason), client.Expires(expires.at(time.Now())), client.InContext(in)}
 			e, err := client.NewProposal(addressee(args[0]), method, params, opts...)
 			if err != nil {
 				return err
@@ -45,10 +47,10 @@ leaves it to them whom to ask.`,
 		},
 	}
 	call.add(cmd)
+	where.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&reason, "reason", "", "`WHY`, for whoever decides")
 	f.Var(&expires, "expires", "ends by itself, as 10m or 2026-11-20T18:00:00Z; else when the space says")
-	f.StringVar(&inContext, "context", "", "in the context `ID[:TYPE]`")
 	f.BoolVar(&wait, "wait", false, "wait until it is decided, and print the result")
 	return cmd
 }

@@ -12,7 +12,7 @@ import (
 
 func newSendRequest(s *sender) *cobra.Command {
 	var call callFlags
-	var inContext string
+	var where contextFlags
 	cmd := &cobra.Command{
 		Use:   "request TARGET TOOL [key=value…]",
 		Short: "Call a tool, and print the result",
@@ -30,9 +30,9 @@ the answer and print it. An answer that says that the call failed is exit code 1
 			if err != nil {
 				return err
 			}
-			var opts []client.SendOption
-			if inContext != "" {
-				opts = append(opts, client.InContext(contextFlag(inContext)))
+			in, err := where.context()
+			if err != nil {
+				return err
 			}
 			room, err := s.join(ctx)
 			if err != nil {
@@ -40,7 +40,7 @@ the answer and print it. An answer that says that the call failed is exit code 1
 			}
 			defer room.Close()
 			s.noteAbsent(room, args[0])
-			reply, err := room.Request(ctx, args[0], method, params, opts...)
+			reply, err := room.Request(ctx, args[0], method, params, client.InContext(in))
 			if err != nil {
 				return callError(err)
 			}
@@ -48,7 +48,7 @@ the answer and print it. An answer that says that the call failed is exit code 1
 		},
 	}
 	call.add(cmd)
-	cmd.Flags().StringVar(&inContext, "context", "", "in the context `ID[:TYPE]`")
+	where.add(cmd)
 	return cmd
 }
 

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley"
+)
+
+// contextFlags say which context something is sent in.
+type contextFlags struct {
+	in, typ, parent string
+}
+
+func (f *contextFlags) add(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.in, "context", "", "in the context `ID[:TYPE]`, which is opened where there is none")
+	flags.StringVar(&f.typ, "context-type", "", "the `TYPE` of the context, where a colon belongs to its id")
+	flags.StringVar(&f.parent, "context-parent", "", "the `ID` of the context that it is nested in")
+}
+
+// context is nil for the main one.
+func (f *contextFlags) context() (*parley.Context, error) {
+	if f.in == "" {
+		if f.typ != "" || f.parent != "" {
+			return nil, usagef("--context-type and --context-parent say more about --context, which is missing")
+		}
+		return nil, nil
+	}
+	id, typ := f.in, f.typ
+	if typ == "" {
+		id, typ, _ = strings.Cut(f.in, ":")
+	}
+	return &parley.Context{ID: id, Type: typ, Parent: f.parent}, nil
+}
