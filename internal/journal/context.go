@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -11,7 +12,13 @@ import (
 )
 
 // Context is what a log says of one context (section 8 of the contract). What
-// its first envelope says of type and parent holds.
+// its first envelope says of type and parent holds, until that one is redacted,
+// which takes the type with it.
+//
+// What retention dropped counts no more, and a context of which nothing is left
+// is gone. Type, Parent, Opener and Depth stay what the first envelope said, for
+// as long as a backend remembers; one that reads all of its log has the oldest
+// that is kept to go by.
 type Context struct {
 	ID, Type string
 	Parent   string
@@ -64,7 +71,6 @@ const (
 // Tree puts contexts together from envelopes, taken in their order.
 type Tree struct {
 	byID map[string]*Context
-	list []*Context // by First
 }
 
 // NewTree is an empty one.
@@ -85,10 +91,10 @@ func (t *Tree) Add(r *Record) {
 }
 
 // Put takes in a context as it is known from elsewhere.
-func (t *Tree) Put(c *Context) {
-	t.byID[c.ID] = c
-	t.list = append(t.list, c)
-}
+func (t *Tree) Put(c *Context) { t.byID[c.ID] = c }
+
+// Remove forgets a context.
+func (t *Tree) Remove(id string) { delete(t.byID, id) }
 
 // Get returns a context, nil for none.
 func (t *Tree) Get(id string) *Context { return t.byID[id] }
@@ -125,6 +131,28 @@ func (c *Context) Add(r *Record) {
 	c.Kinds[kind]++
 }
 
+// Drop takes back what Add counted of an envelope that retention drops, the
+// oldest first. First and Opened are for its caller to move: to what is the
+// oldest now.
+func (c *Context) Drop(r *Record) {
+	c.Count -= min(c.Count, 1)
+	if c.Noted <= r.Seq {
+		c.Noted = 0
+	}
+	if c.Concluded <= r.Seq {
+		c.Concluded = 0
+	}
+	kind := r.KindCounted()
+	if c.Kinds[kind] == 0 {
+		kind = OtherKinds
+	}
+	if c.Kinds[kind] > 1 {
+		c.Kinds[kind]--
+	} else {
+		delete(c.Kinds, kind)
+	}
+}
+
 // KindConclusion is, by convention, what ends a line of reasoning.
 const KindConclusion = "conclusion"
 
@@ -151,18 +179,15 @@ func (r *Record) HasContextMetadata() bool {
 
 // Select returns copies of the contexts that a query asks for.
 func (t *Tree) Select(q ContextQuery) []*Context {
-	list := slices.Clone(t.list)
-	slices.SortFunc(list, func(a, b *Context) int { return cmp.Compare(a.First, b.First) })
-	if q.Newest {
-		slices.Reverse(list)
-	}
+	list := slices.Collect(maps.Values(t.byID))
+	SortContexts(list, q.Newest)
 	var tree map[string]bool
 	if q.Tree != "" {
 		tree = t.under(q.Tree)
 	}
 	var found []*Context
 	for _, c := range list {
-		if !q.match(c) || tree != nil && !tree[c.ID] {
+		if !q.Match(c) || tree != nil && !tree[c.ID] {
 			continue
 		}
 		one := *c
@@ -177,7 +202,18 @@ func (t *Tree) Select(q ContextQuery) []*Context {
 	return found
 }
 
-func (q *ContextQuery) match(c *Context) bool {
+// SortContexts puts contexts in the order in which they were opened, or the
+// newest first.
+func SortContexts(list []*Context, newest bool) {
+	slices.SortFunc(list, func(a, b *Context) int { return cmp.Compare(a.First, b.First) })
+	if newest {
+		slices.Reverse(list)
+	}
+}
+
+// Match reports whether a context is as the query asks, its place in a Tree
+// aside.
+func (q *ContextQuery) Match(c *Context) bool {
 	return c.First > q.After && (q.Before == 0 || c.First < q.Before) &&
 		(q.ID == "" || q.ID == c.ID) &&
 		(q.Parent == "" || q.Parent == c.Parent) &&
@@ -191,7 +227,7 @@ func (q *ContextQuery) match(c *Context) bool {
 // form a circle, which is gone round once.
 func (t *Tree) under(root string) map[string]bool {
 	children := make(map[string][]string)
-	for _, c := range t.list {
+	for _, c := range t.byID {
 		children[c.Parent] = append(children[c.Parent], c.ID)
 	}
 	found := map[string]bool{root: true}

@@ -67,6 +67,60 @@ func TestThread(t *testing.T) {
 	}
 }
 
+// What a context concluded and the action that names the context are of one
+// thread, from whichever end it is followed.
+func TestThreadAcrossAConclusion(t *testing.T) {
+	s := sink{make(chan *journal.Record, 32)}
+	j := journal.NewMemory(journal.MemoryOptions{})
+	defer j.Close()
+	log, err := j.Open(t.Context(), "demo", s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		`{"id":"question","kind":"chat"}`,
+		`{"id":"thought","kind":"reflection","context":{"id":"why"}}`,
+		`{"id":"end","kind":"conclusion","context":{"id":"why"},"correlation_id":"question"}`,
+		`{"id":"action","kind":"mcp/request:tools/call","correlation_id":["why"]}`,
+		`{"id":"result","kind":"mcp/response:tools/call","correlation_id":["action"]}`,
+		`{"id":"next","kind":"conclusion","context":{"id":"then"},"correlation_id":"result"}`,
+		`{"id":"denial","kind":"mcp/reject:tools/call","correlation_id":"then"}`,
+
+		// An id is looked up among envelopes first.
+		`{"id":"same","kind":"chat"}`,
+		`{"id":"apart","kind":"conclusion","context":{"id":"same"}}`,
+		`{"id":"reply","kind":"chat","correlation_id":"same"}`,
+
+		// Only what concludes leads on.
+		`{"id":"musing","kind":"reflection","context":{"id":"open"}}`,
+		`{"id":"guess","kind":"chat","correlation_id":"open"}`,
+	} {
+		e, err := parley.Decode([]byte(text), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.Append(journal.Envelope(e, parley.SplitKind(e.Kind), [16]byte{}))
+		<-s.durable
+	}
+	const all = "question thought end action result next denial"
+	for id, want := range map[string]string{
+		"end": all, "question": all, "action": all, "result": all, "denial": all, "why": all,
+		"thought": "thought", "apart": "apart", "same": "same reply", "musing": "musing", "guess": "musing guess",
+	} {
+		records, _, err := journal.Thread(t.Context(), log, id, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, r := range records {
+			ids = append(ids, r.ID)
+		}
+		if got := strings.Join(ids, " "); got != want {
+			t.Errorf("the thread of %s is %s, want %s", id, got, want)
+		}
+	}
+}
+
 func ExampleThread() {
 	s := sink{make(chan *journal.Record, 2)}
 	j := journal.NewMemory(journal.MemoryOptions{})

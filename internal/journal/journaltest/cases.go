@@ -52,6 +52,12 @@ var cases = []struct {
 	{"a marker that fails", failingMarker},
 	{"what has to go", cuts},
 	{"a read that retention overtakes", overtaken},
+	{"contexts", contexts},
+	{"kinds within a context", contextKinds},
+	{"contexts and redaction", contextsRedacted},
+	{"contexts and retention", contextsDropped},
+	{"contexts against a model", contextsAgainstModel},
+	{"envelopes of many contexts", manyContexts},
 }
 
 func empty(s *suite) {

@@ -15,6 +15,7 @@ type batch struct {
 	*index
 	spaces    []leg
 	omissions []*omission
+	books     map[int64]*contextBook // by space
 
 	followed int64 // the last redaction
 	n        int   // envelopes that were read or forgotten
@@ -29,6 +30,26 @@ type leg struct {
 }
 
 func (b *batch) run() error {
+	if err := b.work(); err != nil {
+		return err
+	}
+	for _, book := range b.books {
+		if err := b.writer.write(book); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// book is what the batch knows of a space's contexts.
+func (b *batch) book(s *space) *contextBook {
+	if b.books[s.id] == nil {
+		b.books[s.id] = newContextBook(&b.lookup, b.reader, s.id, true)
+	}
+	return b.books[s.id]
+}
+
+func (b *batch) work() error {
 	if err := b.followOmissions(); err != nil {
 		return err
 	}
@@ -101,7 +122,9 @@ func (b *batch) omit(o *omission) error {
 			continue // not read yet, or not there any more
 		}
 		k := key(o.space.id, r.old.Seq)
-		if err := errors.Join(b.change(b.index.remove, k, r.old), b.change(b.insert, k, r.new)); err != nil {
+		err := errors.Join(b.change(b.index.remove, k, r.old), b.change(b.insert, k, r.new),
+			b.book(o.space).redact(r.old, o.space.forgotten.Load()))
+		if err != nil {
 			return err
 		}
 	}
@@ -115,7 +138,10 @@ func (b *batch) advance(l *leg) error {
 	if l.forgotten < l.floor {
 		// What was dropped before it was read was never there.
 		last := min(l.floor, l.indexed, l.forgotten+b.room())
-		n, err := b.each(l.space, l.forgotten, last, b.index.remove)
+		n, err := b.each(l.space, l.forgotten, last, b.index.remove, b.book(l.space).drop)
+		if err == nil {
+			err = b.book(l.space).rise(last, l.indexed)
+		}
 		if err != nil {
 			return err
 		}
@@ -129,7 +155,7 @@ func (b *batch) advance(l *leg) error {
 	if l.forgotten >= l.floor {
 		from := max(l.indexed, l.floor)
 		l.indexed = max(from, min(l.end, from+b.room()))
-		if _, err := b.each(l.space, from, l.indexed, b.insert); err != nil {
+		if _, err := b.each(l.space, from, l.indexed, b.insert, b.book(l.space).add); err != nil {
 			return err
 		}
 	}
@@ -146,8 +172,9 @@ const yieldEvery = 64
 // room is how many envelopes the batch still takes.
 func (b *batch) room() uint64 { return uint64(max(indexMost-b.n, 0)) }
 
-// each puts the envelopes after from, up to to, into a statement, and counts them.
-func (b *batch) each(s *space, from, to uint64, into *sqlite3.Stmt) (n uint64, err error) {
+// each puts the envelopes after from, up to to, into a statement and a book, and
+// counts them.
+func (b *batch) each(s *space, from, to uint64, into *sqlite3.Stmt, book func(*journal.Record) error) (n uint64, err error) {
 	if from >= to {
 		return 0, nil
 	}
@@ -163,7 +190,7 @@ func (b *batch) each(s *space, from, to uint64, into *sqlite3.Stmt) (n uint64, e
 		var r journal.Record
 		scanHeader(stmt, &r)
 		scanBody(stmt, &r)
-		if err := b.change(into, stmt.ColumnInt64(0), &r); err != nil {
+		if err := errors.Join(b.change(into, stmt.ColumnInt64(0), &r), book(&r)); err != nil {
 			return n, err
 		}
 		if n%yieldEvery == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -26,7 +27,7 @@ const (
 
 // indexVersion counts up with whatever changes what the index holds; an index
 // of another version is made anew.
-const indexVersion = 2
+const indexVersion = 3
 
 const indexSchema = `
 CREATE TABLE about (
@@ -49,7 +50,7 @@ CREATE TABLE places ( -- how far each space has been read, and forgotten
 CREATE VIRTUAL TABLE words USING fts5 (
 	terms, content = '', columnsize = 0, detail = none, tokenize = 'ascii'
 );
-`
+` + contextSchema
 
 // index feeds the search index, a little behind the writer.
 type index struct {
@@ -63,6 +64,8 @@ type index struct {
 	conn    *sqlite3.Conn
 	insert  *sqlite3.Stmt
 	remove  *sqlite3.Stmt
+	lookup  contextLookup
+	writer  contextWriter
 	terms   []byte              // of the record that is put
 	seen    map[string]struct{} // words of it
 	unclean bool                // the -wal file may hold what was redacted
@@ -267,10 +270,13 @@ func (x *index) loadPlace(s *space) (seq, forgotten uint64, err error) {
 }
 
 func (x *index) prepare() error {
-	for query, stmt := range map[string]**sqlite3.Stmt{
+	all := map[string]**sqlite3.Stmt{
 		`INSERT INTO words (rowid, terms) VALUES (?, ?)`:                  &x.insert,
 		`INSERT INTO words (words, rowid, terms) VALUES ('delete', ?, ?)`: &x.remove,
-	} {
+	}
+	maps.Copy(all, x.lookup.statements())
+	maps.Copy(all, x.writer.statements())
+	for query, stmt := range all {
 		var err error
 		if *stmt, _, err = x.conn.Prepare(query); err != nil {
 			return err
@@ -426,7 +432,7 @@ func (x *index) begin() *batch {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.hurry = false
-	b := &batch{index: x, omissions: x.omissions}
+	b := &batch{index: x, omissions: x.omissions, books: map[int64]*contextBook{}}
 	for _, s := range x.spaces {
 		b.spaces = append(b.spaces, leg{
 			space: s, floor: s.dropped.Load(), end: s.durable.Load(),

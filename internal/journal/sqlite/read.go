@@ -111,11 +111,6 @@ func readError(ctx context.Context, err error) error {
 	return err
 }
 
-// Contexts implements [journal.Reader].
-func (s *spaceReader) Contexts(ctx context.Context, q journal.ContextQuery) iter.Seq2[*journal.Context, error] {
-	return journal.ScanContexts(ctx, s, q)
-}
-
 // Read implements [journal.Reader]. It reads a page at a time and holds
 // nothing between pages.
 func (s *spaceReader) Read(ctx context.Context, q journal.Query) iter.Seq2[*journal.Record, error] {

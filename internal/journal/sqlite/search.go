@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/ext/fts5"
@@ -10,18 +11,17 @@ import (
 
 // searcher is a reader's connection to the search index.
 type searcher struct {
+	contextLookup
 	conn     *sqlite3.Conn
 	begin    *sqlite3.Stmt
 	rollback *sqlite3.Stmt
-	asc      *sqlite3.Stmt
-	desc     *sqlite3.Stmt
-	place    *sqlite3.Stmt
+	places   *sqlite3.Stmt
 }
 
 const (
 	searchAsc   = `SELECT rowid FROM words WHERE words MATCH ? AND rowid > ? AND rowid < ? ORDER BY rowid LIMIT ?`
 	searchDesc  = `SELECT rowid FROM words WHERE words MATCH ? AND rowid > ? AND rowid < ? ORDER BY rowid DESC LIMIT ?`
-	searchPlace = `SELECT seq FROM places WHERE space = ?`
+	searchPlace = `SELECT seq, forgotten FROM places WHERE space = ?`
 )
 
 func (j *Journal) indexPath() string { return j.path + "-search" }
@@ -44,9 +44,9 @@ func (j *Journal) openSearch() (_ *searcher, err error) {
 	if of, err := indexOf(c); err != nil || of != j.uuid {
 		return nil, errors.Join(errNoIndex, err)
 	}
-	for query, stmt := range map[string]**sqlite3.Stmt{
-		`BEGIN`: &s.begin, `ROLLBACK`: &s.rollback, searchAsc: &s.asc, searchDesc: &s.desc, searchPlace: &s.place,
-	} {
+	all := s.statements()
+	maps.Copy(all, map[string]**sqlite3.Stmt{`BEGIN`: &s.begin, `ROLLBACK`: &s.rollback, searchPlace: &s.places})
+	for query, stmt := range all {
 		if *stmt, _, err = c.PrepareFlags(query, sqlite3.PREPARE_PERSISTENT); err != nil {
 			return nil, err
 		}
@@ -87,48 +87,62 @@ func (r *reader) dropSearch() {
 }
 
 func (s *searcher) indexed(space int64) (uint64, error) {
-	defer s.place.Reset()
-	if err := s.place.BindInt64(1, space); err != nil {
-		return 0, err
-	}
-	if !s.place.Step() {
-		return 0, s.place.Err()
-	}
-	return uint64(s.place.ColumnInt64(0)), nil
+	seq, _, err := s.place(space)
+	return seq, err
 }
 
-// find returns the keys between two others that have all terms, and how far
-// the index has read, both of one moment.
-func (s *searcher) find(ctx context.Context, space int64, terms string, after, before int64, newest bool, limit int) (keys []int64, indexed uint64, err error) {
+// place says how far the index has read a space, and forgotten.
+func (s *searcher) place(space int64) (seq, forgotten uint64, err error) {
+	defer s.places.Reset()
+	if err := s.places.BindInt64(1, space); err != nil {
+		return 0, 0, err
+	}
+	if !s.places.Step() {
+		return 0, 0, s.places.Err()
+	}
+	return uint64(s.places.ColumnInt64(0)), uint64(s.places.ColumnInt64(1)), nil
+}
+
+// snapshot runs f so that all that it reads of the index is of one moment.
+func (s *searcher) snapshot(ctx context.Context, f func() error) (err error) {
 	old := s.conn.SetInterrupt(ctx)
 	defer s.conn.SetInterrupt(old)
 	if err := s.begin.Exec(); err != nil {
-		return nil, 0, err
+		return err
 	}
 	defer func() {
 		s.conn.SetInterrupt(context.Background())
 		err = errors.Join(err, s.rollback.Exec())
 	}()
-	if indexed, err = s.indexed(space); err != nil {
-		return nil, 0, err
-	}
-	stmt := s.asc
-	if newest {
-		stmt = s.desc
-	}
-	defer stmt.Reset()
-	b := binder{stmt: stmt}
-	b.text(terms)
-	b.number(after)
-	b.number(before)
-	b.number(int64(limit))
-	if b.err != nil {
-		return nil, 0, b.err
-	}
-	for stmt.Step() {
-		keys = append(keys, stmt.ColumnInt64(0))
-	}
-	return keys, indexed, stmt.Err()
+	return f()
+}
+
+// find returns the keys between two others that have all terms, and how far
+// the index has read, both of one moment.
+func (s *searcher) find(ctx context.Context, space int64, terms string, after, before int64, newest bool, limit int) (keys []int64, indexed uint64, err error) {
+	err = s.snapshot(ctx, func() error {
+		if indexed, err = s.indexed(space); err != nil {
+			return err
+		}
+		stmt := s.asc
+		if newest {
+			stmt = s.desc
+		}
+		defer stmt.Reset()
+		b := binder{stmt: stmt}
+		b.text(terms)
+		b.number(after)
+		b.number(before)
+		b.number(int64(limit))
+		if b.err != nil {
+			return b.err
+		}
+		for stmt.Step() {
+			keys = append(keys, stmt.ColumnInt64(0))
+		}
+		return stmt.Err()
+	})
+	return keys, indexed, err
 }
 
 // readIndexed reads what the index names. Where the index fails, or has been

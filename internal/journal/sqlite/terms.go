@@ -18,6 +18,7 @@ const (
 	termTo          = "§t"
 	termCorrelation = "§r"
 	termContext     = "§c"
+	termNote        = "§m" // brings metadata of its context
 )
 
 func term(sign, name string) string { return string(appendTerm(nil, sign, name)) }
@@ -34,6 +35,9 @@ func appendTerms(dst []byte, r *journal.Record, seen map[string]struct{}) []byte
 	name(termID, r.ID)
 	name(termFrom, r.From)
 	name(termContext, r.Context)
+	if r.Context != "" && r.HasContextMetadata() {
+		name(termNote, r.Context)
+	}
 	for _, to := range r.To {
 		name(termTo, to)
 	}
@@ -50,6 +54,9 @@ func appendTerms(dst []byte, r *journal.Record, seen map[string]struct{}) []byte
 	return dst
 }
 
+// mostContexts is how many the index is asked for; of more, each row is looked at.
+const mostContexts = 256
+
 // terms is what to ask the index for, in the syntax of FTS5, or nothing where
 // the query has no condition that the index knows.
 func terms(q journal.Query) string {
@@ -63,7 +70,7 @@ func terms(q journal.Query) string {
 	name(termFrom, q.From)
 	name(termTo, q.To)
 	name(termCorrelation, q.Correlation)
-	if len(q.Contexts) > 0 {
+	if n := len(q.Contexts); n > 0 && n <= mostContexts {
 		var any []string
 		for _, c := range q.Contexts {
 			any = append(any, quote(term(termContext, c)))
