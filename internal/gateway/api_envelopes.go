@@ -94,9 +94,19 @@ func listEnvelopes(w http.ResponseWriter, r *http.Request, c caller) error {
 		Until:       p.time("until"),
 	}
 	limit := p.limit()
-	p.later("subtree", "name each context with context=ID instead")
+	subtree := p.subtree()
+	if subtree && len(q.Contexts) == 0 {
+		p.fail("subtree adds the descendants of a context, and none is named").WithHint("name one with context=ID")
+	}
 	if err := p.done(); err != nil {
 		return err
+	}
+	if subtree {
+		ids, err := c.withDescendants(r.Context(), q.Contexts)
+		if err != nil {
+			return err
+		}
+		q.Contexts = ids
 	}
 	q.Limit = limit + 1 // one more says whether there is a next page
 	page := newPage(limit)

@@ -155,10 +155,3 @@ func (p *params) choice(name string, words ...string) string {
 	}
 	return text
 }
-
-// later refuses a parameter of the contract that is not served yet.
-func (p *params) later(name, hint string) {
-	if p.text(name) != "" {
-		p.fail("%s is not served by this gateway yet", name).WithHint("%s", hint)
-	}
-}

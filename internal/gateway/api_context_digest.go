@@ -1,0 +1,182 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/digest"
+	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
+)
+
+// What is looked at for one digest at most, of messages and of proposals.
+const (
+	digestMost  = 2_000
+	digestBytes = 8 << 20
+)
+
+// getDigest puts a context in short.
+func getDigest(w http.ResponseWriter, r *http.Request, c caller) error {
+	p := readParams(r)
+	budget := p.tokens()
+	subtree := p.choice("subtree", "true", "false") == "true"
+	if err := p.done(); err != nil {
+		return err
+	}
+	d := digesting{caller: c, Digest: digest.New(budget), open: make(map[uint64]bool)}
+	if err := d.look(r.Context()); err != nil {
+		return err
+	}
+	var body []byte
+	err := c.reading(r.Context(), func(ctx context.Context) (err error) {
+		body, err = d.make(ctx, r.PathValue("id"), subtree)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, append(body, '\n'))
+}
+
+// tokens is the budget of a digest.
+func (p *params) tokens() int {
+	text := p.text("tokens")
+	if text == "" {
+		return digest.Default
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < digest.Least || n > digest.Most {
+		p.fail("tokens is %.40q, not a number from %d to %d", text, digest.Least, digest.Most)
+	}
+	return n
+}
+
+// digesting is a digest that is being put together. All but look is called
+// within a reading.
+type digesting struct {
+	caller
+	*digest.Digest
+	open          map[uint64]bool // places of the space's open proposals
+	oldest, newer uint64          // the first of them, and what comes after the last
+	tree          []*journal.Context
+	ids           []string
+}
+
+// look asks the state which proposals are open.
+func (d *digesting) look(ctx context.Context) error {
+	if d.room.rules.Lazy {
+		return nil
+	}
+	return d.view(ctx, func(s *space.State) {
+		for _, p := range s.Proposals(space.Open) {
+			if d.oldest == 0 {
+				d.oldest = p.Seq
+			}
+			d.open[p.Seq] = true
+			d.newer = p.Seq + 1
+		}
+	})
+}
+
+func (d *digesting) make(ctx context.Context, id string, subtree bool) ([]byte, error) {
+	one, err := d.gather(ctx, id, subtree)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.conclusion(ctx, one); err != nil {
+		return nil, err
+	}
+	if err := d.proposals(ctx); err != nil {
+		return nil, err
+	}
+	kinds, total := d.counts()
+	d.Count(kinds)
+	q := journal.Query{Contexts: d.ids, Newest: true, Limit: digestMost}
+	if err := d.each(ctx, q, d.Say); err != nil {
+		return nil, err
+	}
+	metadata, err := d.metadata(ctx, one)
+	if err != nil {
+		return nil, err
+	}
+	return d.Append(nil, appendContext(nil, one, d.stateOf(one, d.room.now()), metadata), total), nil
+}
+
+// gather finds the context and its descendants.
+func (d *digesting) gather(ctx context.Context, id string, subtree bool) (*journal.Context, error) {
+	one, err := d.theContext(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	d.tree = []*journal.Context{one}
+	if subtree {
+		q := journal.ContextQuery{Tree: id, Limit: subtreeMost + 1, Kinds: true}
+		if d.tree, err = d.contexts(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.tree) > subtreeMost {
+		return nil, tooManyBelow(id)
+	}
+	for _, c := range d.tree {
+		d.ids = append(d.ids, c.ID)
+	}
+	return one, nil
+}
+
+// conclusion is the context's own one or, where it has none, the newest of its
+// descendants.
+func (d *digesting) conclusion(ctx context.Context, one *journal.Context) error {
+	seq := one.Concluded
+	if seq == 0 {
+		for _, c := range d.tree {
+			seq = max(seq, c.Concluded)
+		}
+	}
+	if seq == 0 {
+		return nil
+	}
+	q := at(seq)
+	q.Limit = 1
+	return d.each(ctx, q, func(rec *journal.Record) bool { d.Conclude(rec); return false })
+}
+
+// proposals are the open ones of the context and its descendants.
+func (d *digesting) proposals(ctx context.Context) error {
+	if len(d.open) == 0 {
+		return nil
+	}
+	q := journal.Query{
+		Contexts: d.ids, Kinds: []string{parley.TypeProposal},
+		After: d.oldest - 1, Before: d.newer, Newest: true, Limit: digestMost,
+	}
+	return d.each(ctx, q, func(rec *journal.Record) bool { return !d.open[rec.Seq] || d.Propose(rec) })
+}
+
+// counts adds up what all contexts hold.
+func (d *digesting) counts() (kinds map[string]uint64, total uint64) {
+	kinds = make(map[string]uint64)
+	for _, c := range d.tree {
+		total += c.Count
+		for kind, n := range c.Kinds {
+			kinds[kind] += n
+		}
+	}
+	return kinds, total
+}
+
+// each reads records until fn has enough, or they become too many bytes.
+func (d *digesting) each(ctx context.Context, q journal.Query, fn func(*journal.Record) bool) error {
+	size := 0
+	for rec, err := range d.room.record.Read(ctx, q) {
+		if err != nil {
+			return err
+		}
+		if size += len(rec.Body); !fn(rec) || size > digestBytes {
+			return nil
+		}
+	}
+	return nil
+}

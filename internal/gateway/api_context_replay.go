@@ -1,0 +1,98 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+
+	"github.com/parleyhq/parley/internal/journal"
+)
+
+// streamContext sends the envelopes of a context as JSON Lines, in their order,
+// up to where the space stands now. What was cut off on the way was not whole.
+func streamContext(w http.ResponseWriter, r *http.Request, c caller) error {
+	p := readParams(r)
+	rp := replaying{caller: c, after: p.position("after")}
+	subtree := p.subtree()
+	if err := p.done(); err != nil {
+		return err
+	}
+	if err := rp.begin(r.Context(), r.PathValue("id"), subtree); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/jsonl")
+	out := bufio.NewWriterSize(&patient{ResponseWriter: w, ctl: http.NewResponseController(w)}, chunkBytes)
+	for {
+		piece, err := rp.piece(r.Context())
+		if err != nil {
+			return err
+		}
+		if len(piece) == 0 {
+			return out.Flush()
+		}
+		for _, rec := range piece {
+			if _, err := out.Write(append(rec.Wire(), '\n')); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// subtree reports whether descendants are asked for as well.
+func (p *params) subtree() bool { return p.choice("subtree", "false", "true") == "true" }
+
+// replaying is a context that is being sent. Between pieces it holds nothing of
+// the journal, so that whoever receives them may take their time.
+type replaying struct {
+	caller
+	ids   []string // of the context, and of its descendants
+	after uint64   // what was sent last
+	last  uint64   // where it ends
+	first uint64   // the oldest envelope that was kept when it began
+}
+
+// begin finds out what is to be sent; not_found where there is nothing.
+func (rp *replaying) begin(ctx context.Context, id string, subtree bool) error {
+	bounds, err := rp.room.record.Bounds(ctx)
+	if err != nil {
+		return err
+	}
+	rp.first, rp.last = bounds.First, bounds.Last
+	return rp.reading(ctx, func(ctx context.Context) (err error) {
+		if !subtree {
+			_, err = rp.theContext(ctx, id)
+			rp.ids = []string{id}
+			return err
+		}
+		var more bool
+		if rp.ids, more, err = journal.Descendants(ctx, rp.room.record, id, subtreeMost); more {
+			err = tooManyBelow(id)
+		}
+		return err
+	})
+}
+
+// piece is what comes next; nothing at the end.
+func (rp *replaying) piece(ctx context.Context) (piece []*journal.Record, err error) {
+	size := 0
+	q := journal.Query{Contexts: rp.ids, After: rp.after, Before: rp.last + 1, Limit: chunkOfLog}
+	err = rp.read(ctx, q, func(rec *journal.Record) bool {
+		piece = append(piece, rec)
+		size += len(rec.Body)
+		return size < pageBytes
+	})
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := rp.room.record.Bounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if bounds.First > rp.first && bounds.First > rp.after+1 { // what was to come may have been dropped
+		return nil, journal.Overtaken()
+	}
+	if len(piece) > 0 {
+		rp.after = piece[len(piece)-1].Seq
+	}
+	return piece, nil
+}
