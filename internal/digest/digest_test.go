@@ -54,7 +54,7 @@ func TestText(t *testing.T) {
 	if got := Text(record(1, "mcp/withdraw:tools/call", "")); got != "" {
 		t.Errorf("without a payload: %q", got)
 	}
-	gone := record(1, "chat", "")
+	gone := record(1, "chat", `{"redacted":true}`)
 	gone.Redacted = true
 	if got := Text(gone); got != "(redacted)" {
 		t.Errorf("redacted: %q", got)

@@ -13,11 +13,11 @@ import (
 // Text is what an envelope says, on one line: the words where it holds words,
 // the call where it is one, and else its payload as it is.
 func Text(rec *journal.Record) string {
+	if rec.Redacted {
+		return "(redacted)"
+	}
 	payload := parley.Member(rec.Body, "payload")
 	if payload == nil {
-		if rec.Redacted {
-			return "(redacted)"
-		}
 		return ""
 	}
 	return oneLine(said(parley.SplitKind(rec.Effective).Type, payload))
