@@ -28,6 +28,16 @@
 // happens in the room to [Room.Envelopes]. [API] reads over HTTP what is on
 // record, and needs no place in the room.
 //
+// A line of reasoning or a workflow has a context of its own, which others may
+// follow or leave out:
+//
+//	ctx, thinking := room.Context(ctx, "reasoning")
+//	thinking.Think(ctx, "this would overwrite two files")
+//	thinking.Conclude(ctx, map[string]any{"decision": "ask first"})
+//
+// [API.History] reads what is on record, narrowed down by contexts, and
+// [Transcript] makes of it what a model is told.
+//
 // # What is guaranteed
 //
 //   - A [Room] outlives its connections. It connects again, after longer and

@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 
 	"github.com/parleyhq/parley/client"
 )
@@ -83,4 +86,44 @@ func ExampleEnvelopes() {
 	// main only: #1
 	// with reasoning: #1 #2 #4
 	// conclusions: #4
+}
+
+func ExampleTranscript() {
+	url, stop := recorded(
+		`{"id":"a","seq":4,"from":"agent","kind":"chat","payload":{"text":"It would overwrite two files."}}`,
+		`{"id":"b","seq":3,"from":"you","kind":"chat","payload":{"text":"Is that safe?"}}`,
+		`{"id":"c","seq":2,"from":"agent","kind":"reflection","context":{"id":"reason-789","type":"reasoning"},"payload":{"thought":"Starting security analysis"}}`,
+		`{"id":"d","seq":1,"from":"you","kind":"chat","payload":{"text":"Please write the report."}}`,
+	)
+	defer stop()
+	api, err := client.NewAPI(url, &client.Options{Space: "demo"})
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	told, err := client.Transcript(context.Background(), api, &client.TranscriptOptions{
+		Me:     "agent",
+		Tokens: 2_000,
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, message := range told.Messages {
+		for _, block := range message.Content {
+			fmt.Printf("%s: %s\n", message.Role, block.Text)
+		}
+	}
+	// Output:
+	// user: #1 you (chat): Please write the report.
+	// assistant: (reflection) Starting security analysis
+	// user: #3 you (chat): Is that safe?
+	// assistant: It would overwrite two files.
+}
+
+// recorded is a gateway that has envelopes on record, here the newest first.
+func recorded(envelopes ...string) (url string, stop func()) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(envelopes, ","))
+	}))
+	return server.URL, server.Close
 }
