@@ -8,7 +8,8 @@ import (
 )
 
 // Guests are what runs beside the gateway in this process and talks to it as
-// anybody does: the bridges of MCP servers, and the demo's agent.
+// anybody does: the bridges of MCP servers, who sums up contexts, and the demo's
+// agent.
 
 // invite lets guests in until ctx ends or the house closes.
 func (h *house) invite(ctx context.Context) context.Context {

@@ -160,6 +160,7 @@ func (h *house) spaces() ([]gateway.Space, error) {
 			}
 			one.Participants[id] = gateway.Participant{Tokens: []gateway.TokenHash{gateway.TokenHash(config.HashToken(token))}}
 		}
+		h.addSummarizer(s, &one)
 		list = append(list, one)
 	}
 	return list, nil

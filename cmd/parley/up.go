@@ -143,6 +143,7 @@ func runUp(ctx context.Context, t *terminal, p *plan) error {
 			p.onUp(h.url)
 		})
 	}
+	h.summarize(guests)
 	h.play(guests, a)
 	return h.serve(ctx, a)
 }

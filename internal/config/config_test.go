@@ -223,6 +223,9 @@ func TestKeys(t *testing.T) {
 		{"context type kinds text", contextTypes(`audit: {kinds: "acme/*,chat"}`), contextType("audit"), space.ContextType{Kinds: []string{"acme/*", "chat"}}},
 		{"context type limits", contextTypes("a/b: {limits: {context_rate: 0.5, context_depth: 2, open_contexts: 3, context_metadata_bytes: 1KiB, context_idle: 5m}}"), contextType("a/b"),
 			space.ContextType{Rate: 0.5, Depth: 2, Open: 3, MetadataBytes: 1 << 10, Idle: 5 * time.Minute}},
+		{"context type summarize", contextTypes(`audit: {summarize: true}`), contextType("audit"), space.ContextType{Summarize: true}},
+		{"context types summarized", contextTypes("workflow: {summarize: on}, audit: {summarize: true}, delegation: {summarize: off}"),
+			func(c *Config) any { return c.Spaces["s"].Summarized() }, []string{"audit", "workflow"}},
 		{"context type empty", contextTypes("audit: "), contextType("audit"), space.ContextType{}},
 		{"context type built in and changed", contextTypes(`workflow: {description: "", kinds: [], limits: {context_depth: 2}}`), contextType("workflow"),
 			space.ContextType{Idle: time.Hour, Depth: 2}},
@@ -312,6 +315,8 @@ func TestWarnings(t *testing.T) {
 		{who("token: long-enough-for-us"), ""},
 		{server(`url: "http://192.0.2.1/", headers: {A: b}`), "headers go to another machine over plain HTTP"},
 		{server(`url: "http://192.0.2.1/"`), ""},
+		{contextTypes("audit: {summarize: true}"), ":1:29: contexts are to be summed up, and nobody serves sampling"},
+		{"spaces: {s: {context_types: {audit: {summarize: true}}, participants: {m: {token: long-enough-for-us, serves: [sampling]}}}}", ""},
 		{server(`type: sse, url: "http://127.0.0.1/"`), ":1:38: type sse names a transport of old"},
 		{server(`url: "http://127.0.0.1/", headers: {A: b}`), ""},
 	} {

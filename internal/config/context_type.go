@@ -77,6 +77,7 @@ func (r *reader) contextType(v value, t space.ContextType) space.ContextType {
 	if m["kinds"].written() {
 		t.Kinds = r.typeKinds(m["kinds"])
 	}
+	t.Summarize = r.flag(m["summarize"], t.Summarize)
 	l := r.keys(m["limits"], typeLimitKeys)
 	r.rate(l["context_rate"], &t.Rate)
 	r.count(l["context_depth"], &t.Depth, 1, 1_000)
@@ -114,4 +115,38 @@ func (r *reader) typeKinds(v value) []string {
 		r.fail(v, "", "%s has %d patterns, and there can be %d", v.title(), len(kinds), mostTypeKinds)
 	}
 	return kinds
+}
+
+// Summarizer is the participant that sums up contexts of types of which a space
+// says summarize.
+const Summarizer = "summarizer"
+
+// Summarized are the types of contexts that get a summary, sorted.
+func (s *Space) Summarized() []string {
+	var types []string
+	for name, t := range Sorted(s.ContextTypes) {
+		if t.Summarize {
+			types = append(types, name)
+		}
+	}
+	return types
+}
+
+// checkSummarizer finds who has the summarizer's name, and types that nobody could
+// sum up.
+func (r *reader) checkSummarizer(s *Space, types value) {
+	if len(s.Summarized()) == 0 {
+		return
+	}
+	_, participant := s.Participants[Summarizer]
+	_, server := s.MCPServers[Summarizer]
+	if participant || server {
+		r.fail(types, "rename it", "%q is who sums up contexts, and cannot be another participant", Summarizer)
+	}
+	for _, p := range s.Participants {
+		if slices.Contains(p.Serves, ServesSampling) {
+			return
+		}
+	}
+	r.warn(types, "write serves: [sampling] at the participant that does", "contexts are to be summed up, and nobody serves sampling")
 }

@@ -19,7 +19,7 @@ var (
 	retentionKeys   = []string{"age", "size"}
 	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention", "mcp", "context_types"}
 	mcpKeys         = []string{"anonymous"}
-	contextTypeKeys = []string{"description", "kinds", "limits"}
+	contextTypeKeys = []string{"description", "kinds", "limits", "summarize"}
 	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo", "serves"}
 	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "era", "pin", "sessions", "roots"}
 )
@@ -166,6 +166,7 @@ func (r *reader) space(v value) *Space {
 		s.MCPServers[server.name] = r.server(server, s.Enforcement)
 	}
 	r.checkAnonymous(s)
+	r.checkSummarizer(s, m["context_types"])
 	return s
 }
 
