@@ -104,9 +104,9 @@ func (p *treePrinter) facts(c *contextEntry) string {
 		places += fmt.Sprintf(" to #%d", c.Last)
 	}
 	fmt.Fprintf(&s, " · %s · %s, %s", state, plural(int(c.Count), "envelope", "envelopes"), places)
-	fmt.Fprintf(&s, " · opened %s ago by %s", age(p.now.Sub(c.Opened)), p.paint.name(clean(c.Opener)))
+	fmt.Fprintf(&s, " · opened %s ago by %s", c.Opened.age(p.now), p.paint.name(clean(c.Opener)))
 	if c.Last != c.First {
-		fmt.Fprintf(&s, ", last %s ago", age(p.now.Sub(c.Touched)))
+		fmt.Fprintf(&s, ", last %s ago", c.Touched.age(p.now))
 	}
 	return s.String()
 }

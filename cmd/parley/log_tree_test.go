@@ -48,7 +48,7 @@ func contextsOf(now time.Time, spec string) contextList {
 	var l contextList
 	for i, word := range strings.Fields(spec) {
 		id, parent, _ := strings.Cut(word, "<")
-		at := now.Add(-time.Minute)
+		at := instant(now.Add(-time.Minute))
 		l.all = append(l.all, &contextEntry{
 			ID: id, Parent: parent, Opener: "a", First: uint64(i + 1), Last: uint64(i + 1), Count: 1,
 			State: stateOpen, Opened: at, Touched: at,

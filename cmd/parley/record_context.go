@@ -26,12 +26,26 @@ type contextEntry struct {
 	Last     uint64         `json:"last"`
 	Count    uint64         `json:"count"`
 	State    string         `json:"state"`
-	Opened   time.Time      `json:"opened"`
-	Touched  time.Time      `json:"touched"`
+	Opened   instant        `json:"opened"`
+	Touched  instant        `json:"touched"`
 	Metadata jsontext.Value `json:"metadata,omitzero"`
 
 	wire jsontext.Value // all of it, as it came
 }
+
+// instant is a time as the contract writes it, in whole milliseconds.
+type instant time.Time
+
+// MarshalText implements [encoding.TextMarshaler].
+func (i instant) MarshalText() ([]byte, error) {
+	return time.Time(i).UTC().AppendFormat(nil, "2006-01-02T15:04:05.000Z"), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (i *instant) UnmarshalText(text []byte) error { return (*time.Time)(i).UnmarshalText(text) }
+
+// age is how long ago it was.
+func (i instant) age(now time.Time) string { return age(now.Sub(time.Time(i))) }
 
 // The states of a context.
 const (
@@ -159,7 +173,7 @@ func (f *fileRecord) entry(ctx context.Context, c *journal.Context, now time.Tim
 	e := &contextEntry{
 		ID: c.ID, Type: c.Type, Parent: c.Parent, Depth: c.Depth, Opener: c.Opener,
 		First: c.First, Last: c.Last, Count: c.Count,
-		State: stateAt(c, now), Opened: c.Opened.UTC(), Touched: c.Touched.UTC(),
+		State: stateAt(c, now), Opened: instant(c.Opened), Touched: instant(c.Touched),
 	}
 	if c.Noted > 0 {
 		for r, err := range f.reader.Read(ctx, journal.Query{After: c.Noted - 1, Before: c.Noted + 1, Limit: 1}) {
