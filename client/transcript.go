@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,8 +21,9 @@ type TranscriptOptions struct {
 	// the newest. Default: all that is on record.
 	Query *Query
 
-	// Filter narrows it down, as Envelopes.MainOnly does. It sees the types and
-	// parents of contexts as the gateway's tree has them. Default: no filter.
+	// Filter narrows it down, as Envelopes.MainOnly does. Of the 4,096 contexts
+	// that were opened last it sees the types and parents that the gateway's tree
+	// has, of others what the envelopes say. Default: no filter.
 	Filter func(Envelopes) Envelopes
 
 	// Tokens is the budget. Default: 8,000.
@@ -108,42 +110,52 @@ func (o *TranscriptOptions) narrow(ctx context.Context, api *API, q *Query) Enve
 	if o.Filter == nil {
 		return found
 	}
-	return o.Filter(placed(found, func(id string) (ContextRecord, error) { return api.Context(ctx, id) }))
+	tree := api.Contexts(ctx, &ContextQuery{Tree: q.Context, Descending: true, Limit: keptContexts})
+	return o.Filter(placed(found, tree))
 }
 
 // placed gives envelopes the types and parents that their contexts have in the
-// gateway's tree, which matters where the first envelope comes last.
-func placed(all Envelopes, look func(id string) (ContextRecord, error)) Envelopes {
+// gateway's tree, which matters where the first envelope comes last. The tree is
+// read once, when the first envelope in a context comes.
+func placed(all Envelopes, tree iter.Seq2[ContextRecord, error]) Envelopes {
 	return func(yield func(*parley.Envelope, error) bool) {
-		known := newWindow[*parley.Context](keptContexts)
+		var known map[string]*ContextRecord
 		for e, err := range all {
-			if err == nil && e.Context != nil {
-				e, err = place(e, &known, look)
+			if err == nil && e.Context != nil && known == nil {
+				known, err = readTree(tree)
 			}
-			if !yield(e, err) || err != nil {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(place(e, known), nil) {
 				return
 			}
 		}
 	}
 }
 
-func place(e *parley.Envelope, known *window[*parley.Context], look func(id string) (ContextRecord, error)) (*parley.Envelope, error) {
-	c, ok := known.get(e.Context.ID)
-	if !ok {
-		record, err := look(e.Context.ID)
-		switch {
-		case errors.Is(err, &parley.Error{Code: parley.NotFound}):
-			c = e.Context
-		case err != nil:
-			return nil, err
-		default:
-			c = &parley.Context{ID: record.ID, Type: record.Type, Parent: record.Parent}
+func readTree(tree iter.Seq2[ContextRecord, error]) (map[string]*ContextRecord, error) {
+	known := make(map[string]*ContextRecord)
+	for c, err := range tree {
+		if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+			break
 		}
-		known.add(e.Context.ID, c)
+		if err != nil {
+			return nil, err
+		}
+		known[c.ID] = &c
 	}
-	moved := *e
+	return known, nil
+}
+
+func place(e *parley.Envelope, known map[string]*ContextRecord) *parley.Envelope {
+	if e.Context == nil || known[e.Context.ID] == nil {
+		return e
+	}
+	c, moved := known[e.Context.ID], *e
 	moved.Context = &parley.Context{ID: c.ID, Type: c.Type, Parent: c.Parent, Metadata: e.Context.Metadata}
-	return &moved, nil
+	return &moved
 }
 
 // lets reports what of a digest the query and the filter let through.

@@ -1,7 +1,6 @@
 package client
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -175,12 +174,11 @@ func (t *telling) digest(read func(id string, tokens int) (*Digest, error), lets
 	if t.plain {
 		return nil
 	}
-	room := t.budget - t.reserve - t.spent
 	ids := t.lost()
-	ids = ids[:min(len(ids), mostDigests, room/leastDigest)]
-	told := make(map[uint64]bool)
+	ids = ids[:min(len(ids), mostDigests, t.room()/leastDigest)]
+	untold := t.untold()
 	for i, id := range ids {
-		share := (t.budget - t.reserve - t.spent) / (len(ids) - i)
+		share := t.room() / (len(ids) - i)
 		d, err := read(id, min(max(share+t.known(id), fewestTokens), mostDigestTokens))
 		if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
 			continue
@@ -188,9 +186,7 @@ func (t *telling) digest(read func(id string, tokens int) (*Digest, error), lets
 		if err != nil {
 			return err
 		}
-		text := t.sumUp(d, share, func(e *DigestEntry) bool {
-			return e.Seq < t.before() && !told[e.Seq] && lets(&d.Context, e)
-		}, told)
+		text := t.sumUp(d, share, func(e *DigestEntry) bool { return untold(e.Seq, func() bool { return lets(&d.Context, e) }) })
 		if text == "" {
 			continue
 		}
@@ -199,6 +195,27 @@ func (t *telling) digest(read func(id string, tokens int) (*Digest, error), lets
 		t.spent += cost
 	}
 	return nil
+}
+
+// room is what is left for digests.
+func (t *telling) room() int { return t.budget - t.reserve - t.spent }
+
+// untold returns what says whether an envelope, by its position, is one that
+// is left to tell, and then takes it for told. Of envelopes older than those
+// that were taken in only a guess tells.
+func (t *telling) untold() func(seq uint64, guess func() bool) bool {
+	left := make(map[uint64]bool)
+	for _, l := range t.lines[t.kept:] {
+		left[l.seq] = true
+	}
+	return func(seq uint64, guess func() bool) bool {
+		wanted, known := left[seq]
+		if !known {
+			wanted = t.more && seq < t.lines[len(t.lines)-1].seq && guess()
+		}
+		left[seq] = false
+		return wanted
+	}
 }
 
 // known is what the envelopes of a context take that are told as they are. A
@@ -214,38 +231,46 @@ func (t *telling) known(id string) int {
 }
 
 // sumUp writes a digest within a share: what was concluded and is to be decided
-// first, then as many messages as fit, the newest before others.
-func (t *telling) sumUp(d *Digest, share int, wanted func(*DigestEntry) bool, told map[uint64]bool) string {
-	text := tellDigest(d)
-	if t.cost(text) > share {
+// first, then of the messages what fits, the newest before others.
+func (t *telling) sumUp(d *Digest, share int, wanted func(*DigestEntry) bool) string {
+	head := tellDigest(d)
+	room := share - t.cost(head)
+	if room < 0 {
 		return ""
 	}
-	var parts []*DigestEntry
-	try := func(e *DigestEntry) bool {
+	var parts []*DigestEntry // the least important last
+	for _, e := range entries(d) {
 		if !wanted(e) {
-			return true
+			continue
 		}
-		next := slices.Concat(parts, []*DigestEntry{e})
-		slices.SortStableFunc(next, func(a, b *DigestEntry) int { return cmp.Compare(a.Seq, b.Seq) })
-		if t.cost(text+tellEntries(next)) > share {
-			return false
+		cost := max(t.count(tellEntries([]*DigestEntry{e})), 0)
+		if cost <= room {
+			room -= cost
+			parts = append(parts, e)
 		}
-		parts = next
-		told[e.Seq] = true
-		return true
 	}
+	for { // parts may take more together than one by one
+		text := head + tellEntries(parts)
+		if len(parts) == 0 || t.cost(text) <= share {
+			return text
+		}
+		parts = parts[:len(parts)-1]
+	}
+}
+
+// entries are those of a digest, the most important first.
+func entries(d *Digest) []*DigestEntry {
+	var list []*DigestEntry
 	if d.Conclusion != nil {
-		try(d.Conclusion)
+		list = append(list, d.Conclusion)
 	}
 	for i := range d.Proposals {
-		try(&d.Proposals[i])
+		list = append(list, &d.Proposals[i])
 	}
 	for i := range d.Messages {
-		if !try(&d.Messages[i]) {
-			break
-		}
+		list = append(list, &d.Messages[i])
 	}
-	return text + tellEntries(parts)
+	return list
 }
 
 // messages puts it all together: the note, the digests, the newest envelopes.

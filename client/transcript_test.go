@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/tokens"
@@ -127,7 +129,7 @@ func TestTranscriptErrors(t *testing.T) {
 	}
 	g.say("you", "chat", `{"text":"x"}`, func(e *parley.Envelope) { e.Context = client.NewContext("x", nil) })
 	g.extra = func(w http.ResponseWriter, r *http.Request) bool {
-		if strings.Contains(r.URL.Path, "/contexts/") {
+		if strings.HasSuffix(r.URL.Path, "/contexts") {
 			writeProblem(w, 503, "unavailable", "no")
 			return true
 		}
@@ -152,6 +154,10 @@ func TestMessageJSON(t *testing.T) {
 	want := `[{"role":"user","content":{"type":"text","text":"a"}},{"role":"assistant","content":[{"type":"text","text":"a"},{"type":"text","text":"a"}]}]`
 	if err != nil || string(got) != want {
 		t.Errorf("got %s, %v", got, err)
+	}
+	var read []mcp.SamplingMessageV2
+	if err := json.Unmarshal(got, &read); err != nil || len(read) != 2 || len(read[1].Content) != 2 || read[0].Role != "user" {
+		t.Errorf("the MCP SDK reads %+v, %v", read, err)
 	}
 	var back []client.Message
 	if err := json.Unmarshal(got, &back); err != nil || len(back) != 2 || back[0].Content[0].Text != "a" || len(back[1].Content) != 2 {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -111,9 +112,10 @@ func tellDigest(d *Digest) string {
 		tellContext(c.Type, c.ID), c.State, c.Opener, c.Count, c.First, c.Last, of)
 }
 
+// tellEntries writes entries of a digest, the oldest first.
 func tellEntries(entries []*DigestEntry) string {
 	var b strings.Builder
-	for _, e := range entries {
+	for _, e := range slices.SortedFunc(slices.Values(entries), func(a, b *DigestEntry) int { return cmp.Compare(a.Seq, b.Seq) }) {
 		kind := oneLine(e.Kind)
 		if parley.SplitKind(e.Kind).Type == parley.TypeProposal {
 			kind += ", id " + e.ID
