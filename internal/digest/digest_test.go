@@ -143,7 +143,7 @@ func TestHugeMessage(t *testing.T) {
 func TestBudget(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	pieces := []string{"word ", "日本", "👩‍👩‍👧‍👦", `\"`, `\\`, "=", "e\u0301", "9", `\n `, "aaaaaaaa", "\u2028", "{"}
-	for range 300 {
+	for range 100 {
 		var records []*journal.Record
 		for i := range rnd.IntN(60) {
 			payload := `{"text":"` + strings.Repeat(pieces[rnd.IntN(len(pieces))], rnd.IntN(1+rnd.IntN(4000))) + `"}`

@@ -50,9 +50,10 @@ func init() {
 		},
 		{
 			name: "parley__read", title: "Read what happened in the room", readOnly: true,
-			description: "Reads what was said and done in the room: the newest, or what came after a position. With wait it returns as soon as somebody says something.",
+			description: "Reads what was said and done in the room: the newest, or what came after a position. With wait it returns as soon as somebody says something. With context and digest it sums a context up: what is open, what was concluded, and the newest that was said.",
 			schema: `{"type":"object","properties":{"after":{"type":"integer","minimum":0,"description":"only what has a larger seq; next of the last answer goes here"},"limit":{"type":"integer","minimum":1,"maximum":200},` +
 				`"kind":{"type":"string","description":"a pattern, as chat or mcp/proposal:*"},"from":{"type":"string"},"context":{"type":"string","description":"a context's id"},"correlation":{"type":"string","description":"what answers this id"},"query":{"type":"string","description":"full text"},` +
+				`"digest":{"type":"boolean","description":"sum up the context; nothing but context and tokens counts then"},"tokens":{"type":"integer","minimum":100,"maximum":100000,"description":"that the digest may take, 2000 by default"},` +
 				`"wait":{"type":"number","minimum":0,"maximum":50,"description":"seconds to wait for something new, if there is nothing after the position"}}}`,
 			call: (*exchange).read,
 		},
@@ -321,6 +322,8 @@ func (x *exchange) read(ctx context.Context, raw jsontext.Value) (jsontext.Value
 		Context     string   `json:"context"`
 		Correlation string   `json:"correlation"`
 		Query       string   `json:"query"`
+		Digest      bool     `json:"digest"`
+		Tokens      int      `json:"tokens"`
 		Wait        *float64 `json:"wait"`
 	}
 	if err := arguments(raw, &a); err != nil {
@@ -329,6 +332,9 @@ func (x *exchange) read(ctx context.Context, raw jsontext.Value) (jsontext.Value
 	q := client.Query{
 		Limit: min(maxRead, cmp.Or(max(0, a.Limit), 50)), Kind: a.Kind, From: a.From, Context: a.Context,
 		Correlation: a.Correlation, Text: a.Query, Descending: a.After == nil,
+	}
+	if a.Digest {
+		return x.digest(ctx, a.Context, a.Tokens)
 	}
 	if a.After != nil {
 		q.After = *a.After
