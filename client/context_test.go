@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -297,5 +298,20 @@ func TestContextOfAnotherRoom(t *testing.T) {
 	_, inner := one.Context(ctx, "workflow")
 	if elsewhere.Parent() != "" || inner.Parent() != outer.ID() || outer.Room() != one {
 		t.Errorf("parents are %q and %q", elsewhere.Parent(), inner.Parent())
+	}
+}
+
+// Whatever a room can send, it can send in a context.
+func TestContextRoomSendsAllThatARoomDoes(t *testing.T) {
+	option := reflect.TypeFor[[]client.SendOption]()
+	inside := reflect.TypeFor[*client.ContextRoom]()
+	for m := range reflect.TypeFor[*client.Room]().Methods() {
+		takesContext := m.Type.NumIn() > 1 && m.Type.In(1) == reflect.TypeFor[context.Context]()
+		if !takesContext || m.Type.In(m.Type.NumIn()-1) != option {
+			continue
+		}
+		if _, ok := inside.MethodByName(m.Name); !ok {
+			t.Errorf("there is no ContextRoom.%s", m.Name)
+		}
 	}
 }

@@ -88,7 +88,7 @@ func (t *telling) shorten(text string) (string, int) {
 			return text, c
 		}
 	}
-	// A text of that many bytes is too long with any tokenizer, and slow to count.
+	// A text of more bytes is taken for too long without counting them, which is slow.
 	low, high := 0, min(len(text), most*bytesPerToken)
 	for low < high {
 		mid := (low + high + 1) / 2
