@@ -53,6 +53,11 @@ func (s *countingSink) Failed(_ []*journal.Record, err error) { s.b.Error(err) }
 func openBench(b testing.TB, opts Options) (*Journal, journal.Log, *countingSink) {
 	b.Helper()
 	opts.Path = filepath.Join(b.TempDir(), "parley.db")
+	return openBenchAt(b, opts)
+}
+
+func openBenchAt(b testing.TB, opts Options) (*Journal, journal.Log, *countingSink) {
+	b.Helper()
 	j, err := Open(b.Context(), opts)
 	if err != nil {
 		b.Fatal(err)

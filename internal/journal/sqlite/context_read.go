@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -127,6 +127,8 @@ type contextPage struct {
 	indexed, forgotten uint64       // how far the index has got
 	book               *contextBook // what it has not followed yet
 	roots              []string     // of the tree that is asked for
+	gone               []string     // those of the table that retention left nothing of
+	inTree             map[string]bool
 	found              []*journal.Context
 }
 
@@ -141,16 +143,10 @@ func (p *contextPage) read() (err error) {
 			return err
 		}
 	}
-	var tree map[string]bool
-	if p.q.Tree != "" {
-		if tree, err = p.under(); err != nil {
-			return err
-		}
-	}
 	if err := p.choose(); err != nil {
 		return err
 	}
-	p.merge(tree)
+	p.merge()
 	return p.loadKinds()
 }
 
@@ -216,69 +212,143 @@ func (p *contextPage) each(query string, from, to uint64, f func(*journal.Record
 	return n, stmt.Err()
 }
 
-// walk is a tree's part of a query: ids below some roots, without what is gone.
-const walk = `WITH RECURSIVE under (id) AS (
-	SELECT value FROM json_each(?)
-	UNION
-	SELECT c.id FROM under CROSS JOIN contexts AS c ON c.space = ? AND c.parent = under.id AND c.id NOT IN (SELECT value FROM json_each(?))
-) SELECT id FROM under`
-
-// under finds the tree that is asked for, and its roots: the one that was named,
-// and those of it that the index does not know yet.
-func (p *contextPage) under() (map[string]bool, error) {
+// choose finds what the table knows and is as the query asks.
+func (p *contextPage) choose() error {
+	if p.q.Tree == "" {
+		return p.run(``, p.size, p.take)
+	}
+	p.inTree = map[string]bool{p.q.Tree: true}
 	p.roots = []string{p.q.Tree}
-	if len(p.book.changed) == 0 {
-		return nil, nil // the table knows all of it
-	}
-	tree := map[string]bool{}
-	for next := p.roots; len(next) > 0; {
-		if err := p.walk(next, tree); err != nil {
-			return nil, err
+	for id := range p.book.changed {
+		in, err := p.climb(id)
+		if err != nil {
+			return err
 		}
-		next = nil
-		for id := range p.book.changed {
-			if c := p.book.tree.Get(id); c != nil && tree[c.Parent] && !tree[id] {
-				next = append(next, id)
-			}
+		if in && id != p.q.Tree {
+			p.roots = append(p.roots, id) // which the table may not know yet
 		}
-		p.roots = append(p.roots, next...)
+		if p.book.tree.Get(id) == nil {
+			p.gone = append(p.gone, id)
+		}
 	}
-	return tree, nil
+	if p.size <= fewContexts {
+		if done, err := p.chooseDense(); done || err != nil {
+			return err
+		}
+	}
+	return p.run(`(`+p.walk()+walkAll+`) CROSS JOIN `, p.size, p.take)
 }
 
-// walk adds what is below some roots to a tree.
-func (p *contextPage) walk(roots []string, tree map[string]bool) error {
-	stmt, err := p.statement(walk)
+const (
+	fewContexts  = 256   // of a page for which no large tree need be walked
+	largeTree    = 500   // contexts of one
+	denseContext = 1_024 // contexts that are looked at instead
+)
+
+// chooseDense spares the walk through a tree that is large: if it is a good part
+// of all, a page of it is found among the next of all.
+func (p *contextPage) chooseDense() (done bool, err error) {
+	if large, err := p.isLarge(); !large {
+		return false, err
+	}
+	seen := 0
+	err = p.run(``, denseContext, func(c *journal.Context) (more bool, err error) {
+		seen++
+		in, err := p.climb(c.ID)
+		if in {
+			p.found = append(p.found, c)
+		}
+		return len(p.found) < p.size, err
+	})
+	if done = seen < denseContext || len(p.found) == p.size; !done {
+		p.found = nil
+	}
+	return done, err
+}
+
+// climb reports whether a context is in the tree that is asked for. Parents may
+// form a circle.
+func (p *contextPage) climb(id string) (in bool, err error) {
+	var path []string
+	for seen := map[string]bool{}; id != "" && !seen[id]; {
+		var known bool
+		if in, known = p.inTree[id]; known {
+			break
+		}
+		seen[id] = true
+		path = append(path, id)
+		c, err := p.book.get(id)
+		if err != nil {
+			return false, err
+		}
+		if c == nil {
+			break
+		}
+		id = c.Parent
+	}
+	for _, id := range path {
+		p.inTree[id] = in
+	}
+	return in, nil
+}
+
+// walk is a tree's part of a query: ids below some roots, without what is gone.
+const walk = `WITH RECURSIVE under (node) AS (
+	SELECT value FROM json_each(?)
+	UNION
+	SELECT c.id FROM under CROSS JOIN contexts AS c ON c.space = ? AND c.parent = under.node`
+
+const (
+	walkAll = `) SELECT node FROM under`
+	walkFar = ` LIMIT ?) SELECT count(*) FROM under` // no farther than so many
+)
+
+// walk begins a walk, and bindWalk binds what it needs.
+func (p *contextPage) walk() string {
+	if len(p.gone) == 0 {
+		return walk
+	}
+	return walk + ` AND c.id NOT IN (SELECT value FROM json_each(?))`
+}
+
+func (p *contextPage) bindWalk(b *binder) {
+	b.json(p.roots)
+	b.number(p.space.id)
+	if len(p.gone) > 0 {
+		b.json(p.gone)
+	}
+}
+
+// isLarge reports whether a walk through the tree would be long.
+func (p *contextPage) isLarge() (bool, error) {
+	n, err := p.count(p.walk()+walkFar, func(b *binder) {
+		p.bindWalk(b)
+		b.number(largeTree)
+	})
+	return n >= largeTree, err
+}
+
+// isRecent reports whether few have been touched since a moment.
+func (p *contextPage) isRecent() (bool, error) {
+	n, err := p.count(`SELECT count(*) FROM (SELECT 1 FROM contexts INDEXED BY contexts_touched WHERE space = ? AND touched >= ? LIMIT ?)`, func(b *binder) {
+		b.number(p.space.id)
+		b.number(milli(p.q.Since))
+		b.number(largeTree)
+	})
+	return n < largeTree, err
+}
+
+func (p *contextPage) count(query string, bind func(*binder)) (n int64, err error) {
+	stmt, err := p.statement(query)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer stmt.Close()
 	b := binder{stmt: stmt}
-	p.bindWalk(&b, roots)
-	if b.err != nil {
-		return b.err
+	if bind(&b); b.err == nil && stmt.Step() {
+		n = stmt.ColumnInt64(0)
 	}
-	for stmt.Step() {
-		tree[stmt.ColumnText(0)] = true
-	}
-	return stmt.Err()
-}
-
-func (p *contextPage) bindWalk(b *binder, roots []string) {
-	b.json(roots)
-	b.number(p.space.id)
-	b.json(p.gone())
-}
-
-// gone are those that the table has and that retention left nothing of.
-func (p *contextPage) gone() []string {
-	gone := []string{}
-	for id := range p.book.changed {
-		if p.book.tree.Get(id) == nil {
-			gone = append(gone, id)
-		}
-	}
-	return gone
+	return n, errors.Join(b.err, stmt.Err())
 }
 
 func (p *contextPage) statement(query string) (*sqlite3.Stmt, error) {
@@ -286,81 +356,104 @@ func (p *contextPage) statement(query string) (*sqlite3.Stmt, error) {
 	return stmt, err
 }
 
-// choose finds what the table knows and is as the query asks.
-func (p *contextPage) choose() error {
-	query, bind := p.query()
-	stmt, err := p.statement(query)
+func (p *contextPage) take(c *journal.Context) (more bool, err error) {
+	p.found = append(p.found, c)
+	return true, nil
+}
+
+// run finds those that the table knows, the first of them, all or of a tree that
+// is walked.
+func (p *contextPage) run(tree string, limit int, take func(*journal.Context) (more bool, err error)) error {
+	var c conditions
+	if tree != "" {
+		c.add(`id = node`, p.bindWalk)
+	}
+	p.conditions(&c)
+	from := ` FROM ` + tree + `contexts`
+	if p.q.Tree == "" && p.q.ID == "" && p.q.Parent == "" && !p.q.Since.IsZero() {
+		recent, err := p.isRecent()
+		if err != nil {
+			return err
+		}
+		if recent {
+			from += ` INDEXED BY contexts_touched`
+		}
+	}
+	order := ` ORDER BY first`
+	if p.q.Newest {
+		order += ` DESC`
+	}
+	stmt, err := p.statement(`SELECT ` + contextColumns + from + ` WHERE ` + strings.Join(c.where, ` AND `) + order + ` LIMIT ?`)
 	if err != nil {
 		return err
 	}
 	defer stmt.Close()
 	b := binder{stmt: stmt}
-	for _, f := range bind {
-		f(&b)
+	for _, bind := range c.bind {
+		bind(&b)
 	}
+	b.number(int64(limit))
 	if b.err != nil {
 		return b.err
 	}
 	for stmt.Step() {
-		p.found = append(p.found, scanContext(stmt))
+		if more, err := take(scanContext(stmt)); err != nil || !more {
+			return err
+		}
 	}
 	return stmt.Err()
 }
 
-// query writes what is asked for, and says what to bind.
-func (p *contextPage) query() (text string, bind []func(*binder)) {
+// conditions are those of a query, with what they bind.
+type conditions struct {
+	where []string
+	bind  []func(*binder)
+}
+
+func (c *conditions) add(cond string, bind func(*binder)) {
+	c.where, c.bind = append(c.where, cond), append(c.bind, bind)
+}
+
+func (c *conditions) number(cond string, n int64) { c.add(cond, func(b *binder) { b.number(n) }) }
+
+func (c *conditions) name(cond, s string) {
+	if s != "" {
+		c.add(cond, func(b *binder) { b.text(s) })
+	}
+}
+
+func (c *conditions) moment(cond string, t time.Time) {
+	if !t.IsZero() {
+		c.number(cond, milli(t))
+	}
+}
+
+// conditions are all but that of a tree.
+func (p *contextPage) conditions(c *conditions) {
 	q := p.q
-	var where []string
-	number := func(cond string, n uint64) {
-		where = append(where, cond)
-		bind = append(bind, func(b *binder) { b.number(int64(min(n, math.MaxInt64))) })
-	}
-	name := func(cond, s string) {
-		if s != "" {
-			where = append(where, cond)
-			bind = append(bind, func(b *binder) { b.text(s) })
-		}
-	}
-	moment := func(cond string, t time.Time) {
-		if !t.IsZero() {
-			where = append(where, cond)
-			bind = append(bind, func(b *binder) { b.number(milli(t)) })
-		}
-	}
-	number(`space = ?`, uint64(p.space.id))
-	number(`first > ?`, q.After)
+	c.number(`space = ?`, p.space.id)
+	c.number(`first > ?`, int64(min(q.After, maxSeq)))
 	if q.Before > 0 {
-		number(`first < ?`, q.Before)
+		c.number(`first < ?`, int64(min(q.Before, maxSeq)))
 	}
-	name(`id = ?`, q.ID)
-	name(`parent = ?`, q.Parent)
-	name(`type = ?`, q.Type)
-	name(`opener = ?`, q.Opener)
-	moment(`touched >= ?`, q.Since)
-	moment(`touched < ?`, q.Until)
+	c.name(`id = ?`, q.ID)
+	c.name(`parent = ?`, q.Parent)
+	c.name(`type = ?`, q.Type)
+	c.name(`opener = ?`, q.Opener)
+	c.moment(`touched >= ?`, q.Since)
+	c.moment(`touched < ?`, q.Until)
 	if p.floor.Seq > p.forgotten {
-		number(`last > ?`, p.floor.Seq)
-	}
-	if q.Tree != "" {
-		where = append(where, `id IN (`+walk+`)`)
-		bind = append(bind, func(b *binder) { p.bindWalk(b, p.roots) })
+		c.number(`last > ?`, int64(p.floor.Seq))
 	}
 	if len(p.book.changed) > 0 {
-		where = append(where, `id NOT IN (SELECT value FROM json_each(?))`)
-		bind = append(bind, func(b *binder) { b.json(keys(p.book.changed)) })
+		c.add(`id NOT IN (SELECT value FROM json_each(?))`, func(b *binder) { b.json(slices.Sorted(maps.Keys(p.book.changed))) })
 	}
-	order := ` ORDER BY first`
-	if q.Newest {
-		order += ` DESC`
-	}
-	bind = append(bind, func(b *binder) { b.number(int64(p.size)) })
-	return `SELECT ` + contextColumns + ` FROM contexts WHERE ` + strings.Join(where, ` AND `) + order + ` LIMIT ?`, bind
 }
 
 // merge adds what the table does not know yet, or not as it is.
-func (p *contextPage) merge(tree map[string]bool) {
+func (p *contextPage) merge() {
 	for id := range p.book.changed {
-		if c := p.book.tree.Get(id); c != nil && p.q.Match(c) && (p.q.Tree == "" || tree[id]) {
+		if c := p.book.tree.Get(id); c != nil && p.q.Match(c) && (p.q.Tree == "" || p.inTree[id]) {
 			p.found = append(p.found, c)
 		}
 	}
@@ -396,15 +489,6 @@ func milli(t time.Time) int64 {
 		n++
 	}
 	return n
-}
-
-func keys(set map[string]struct{}) []string {
-	all := make([]string, 0, len(set))
-	for k := range set {
-		all = append(all, k)
-	}
-	slices.Sort(all)
-	return all
 }
 
 // json binds texts for json_each.

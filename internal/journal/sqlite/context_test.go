@@ -58,8 +58,8 @@ func fromIndex(t *testing.T, l journal.Reader, q journal.ContextQuery) []*journa
 // says. What the first envelope said may have been dropped since.
 func sameContexts(t *testing.T, l journal.Reader, when string, droppedFirst bool) {
 	t.Helper()
-	for _, q := range []journal.ContextQuery{{Kinds: true}, {Tree: "c-1"}, {Tree: "c-1", Newest: true}, {Parent: "c-0", Kinds: true}, {Opener: "agent-2"}} {
-		if droppedFirst && (q.Opener != "" || q.Tree != "") {
+	for _, q := range []journal.ContextQuery{{Kinds: true}, {Tree: "c-1"}, {Tree: "c-1", Newest: true}, {Tree: "c-0"}, {Parent: "c-0", Kinds: true}, {Opener: "agent-2"}} {
+		if droppedFirst && q.Opener != "" {
 			continue
 		}
 		var want []*journal.Context
@@ -110,6 +110,44 @@ func TestContextsFromAnIndexThatIsBehind(t *testing.T) {
 	}
 	if got := fromIndex(t, l, journal.ContextQuery{Settled: true}); len(got) > 0 {
 		t.Errorf("settled are %d contexts", len(got))
+	}
+}
+
+// A page out of many is what a look at all of the record gives.
+func TestContextsOfManyPages(t *testing.T) {
+	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db")})
+	l, sink := openLog(t, j)
+	think(l, sink, 1, 6_000, 3_000)
+	must(t, j.WaitIndexed(t.Context(), "demo", 6_000))
+	for _, tail := range []bool{false, true} {
+		if tail {
+			j.index.stop()
+			think(l, sink, 6_001, 6_500, 3_500)
+		}
+		model := journal.NewTree()
+		for r, err := range l.Read(t.Context(), journal.Query{}) {
+			must(t, err)
+			model.Add(r)
+		}
+		for _, q := range []journal.ContextQuery{
+			{}, {Newest: true}, {Tree: "c-0"}, {Tree: "c-0", Newest: true, Kinds: true}, {Limit: 1_500, Tree: "c-0"},
+			{Tree: "c-0", Limit: 100}, {Tree: "c-0", Limit: 100, After: 2_900}, {Tree: "c-0", Limit: 100, Newest: true, Before: 3_000},
+			{Tree: "c-1", Limit: 100}, {Tree: "c-1", Limit: 256, Newest: true}, {Tree: "c-1", Limit: 200, Type: "reasoning", Opener: "agent-1"},
+			{Tree: "c-700", Limit: 100}, {Since: thought(6_100, 1).TS}, {Since: thought(100, 1).TS, Limit: 100},
+		} {
+			want := model.Select(q)
+			var got []*journal.Context
+			for c, err := range l.Contexts(t.Context(), q) {
+				must(t, err)
+				got = append(got, c)
+			}
+			if !slices.EqualFunc(got, want, func(a, b *journal.Context) bool { return reflect.DeepEqual(a, b) }) {
+				t.Errorf("tail: %v, %+v: %d contexts, want %d", tail, q, len(got), len(want))
+			}
+			if page := fromIndex(t, l, q); q.Limit == 0 && len(page) != len(want) {
+				t.Errorf("tail: %v, %+v: %d contexts in one page, want %d", tail, q, len(page), len(want))
+			}
+		}
 	}
 }
 

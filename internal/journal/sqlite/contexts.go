@@ -29,9 +29,11 @@ CREATE TABLE contexts (
 	PRIMARY KEY (space, id)
 ) STRICT, WITHOUT ROWID;
 
--- A page that is filtered looks at nothing but this.
-CREATE INDEX contexts_first ON contexts (space, first, touched, type, opener);
+CREATE INDEX contexts_first ON contexts (space, first);
 CREATE INDEX contexts_parent ON contexts (space, parent, first);
+CREATE INDEX contexts_type ON contexts (space, type, first);
+CREATE INDEX contexts_opener ON contexts (space, opener, first);
+CREATE INDEX contexts_touched ON contexts (space, touched);
 
 CREATE TABLE context_kinds (
 	space   INTEGER NOT NULL,
