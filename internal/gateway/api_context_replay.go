@@ -74,6 +74,9 @@ func (rp *replaying) begin(ctx context.Context, id string, subtree bool) error {
 
 // piece is what comes next; nothing at the end.
 func (rp *replaying) piece(ctx context.Context) (piece []*journal.Record, err error) {
+	if rp.after >= rp.last {
+		return nil, nil
+	}
 	size := 0
 	q := journal.Query{Contexts: rp.ids, After: rp.after, Before: rp.last + 1, Limit: chunkOfLog}
 	err = rp.read(ctx, q, func(rec *journal.Record) bool {
@@ -91,7 +94,7 @@ func (rp *replaying) piece(ctx context.Context) (piece []*journal.Record, err er
 	if bounds.First > rp.first && bounds.First > rp.after+1 { // what was to come may have been dropped
 		return nil, journal.Overtaken()
 	}
-	if len(piece) > 0 {
+	if rp.after = rp.last; len(piece) == chunkOfLog || size >= pageBytes { // there may be more
 		rp.after = piece[len(piece)-1].Seq
 	}
 	return piece, nil
