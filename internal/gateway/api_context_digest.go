@@ -61,7 +61,6 @@ type digesting struct {
 	open          map[uint64]bool // places of the space's open proposals
 	oldest, newer uint64          // the first of them, and what comes after the last
 	tree          []*journal.Context
-	ids           []string
 }
 
 // look asks the state which proposals are open.
@@ -93,7 +92,7 @@ func (d *digesting) make(ctx context.Context, id string, subtree bool) ([]byte, 
 	}
 	kinds, total := d.counts()
 	d.Count(kinds)
-	q := journal.Query{Contexts: d.ids, Newest: true, Limit: digestMost}
+	q := within(journal.Query{Newest: true, Limit: digestMost}, d.tree)
 	if err := d.each(ctx, q, d.Say); err != nil {
 		return nil, err
 	}
@@ -110,20 +109,10 @@ func (d *digesting) gather(ctx context.Context, id string, subtree bool) (*journ
 	if err != nil {
 		return nil, err
 	}
-	d.tree = []*journal.Context{one}
-	if subtree {
-		q := journal.ContextQuery{Tree: id, Limit: subtreeMost + 1, Kinds: true}
-		if d.tree, err = d.contexts(ctx, q); err != nil {
-			return nil, err
-		}
+	if d.tree = []*journal.Context{one}; subtree {
+		d.tree, err = d.family(ctx, id, true)
 	}
-	if len(d.tree) > subtreeMost {
-		return nil, tooManyBelow(id)
-	}
-	for _, c := range d.tree {
-		d.ids = append(d.ids, c.ID)
-	}
-	return one, nil
+	return one, err
 }
 
 // conclusion is the context's own one or, where it has none, the newest of its
@@ -149,10 +138,10 @@ func (d *digesting) proposals(ctx context.Context) error {
 		return nil
 	}
 	q := journal.Query{
-		Contexts: d.ids, Kinds: []string{parley.TypeProposal},
+		Kinds: []string{parley.TypeProposal},
 		After: d.oldest - 1, Before: d.newer, Newest: true, Limit: digestMost,
 	}
-	return d.each(ctx, q, func(rec *journal.Record) bool { return !d.open[rec.Seq] || d.Propose(rec) })
+	return d.each(ctx, within(q, d.tree), func(rec *journal.Record) bool { return !d.open[rec.Seq] || d.Propose(rec) })
 }
 
 // counts adds up what all contexts hold.

@@ -57,19 +57,27 @@ func (rp *replaying) begin(ctx context.Context, id string, subtree bool) error {
 	if err != nil {
 		return err
 	}
-	rp.first, rp.last = bounds.First, bounds.Last
-	return rp.reading(ctx, func(ctx context.Context) (err error) {
-		if !subtree {
-			_, err = rp.theContext(ctx, id)
-			rp.ids = []string{id}
+	rp.first = bounds.First
+	return rp.reading(ctx, func(ctx context.Context) error {
+		list, err := rp.chosen(ctx, id, subtree)
+		if err != nil {
 			return err
 		}
-		var more bool
-		if rp.ids, more, err = journal.Descendants(ctx, rp.room.record, id, subtreeMost); more {
-			err = tooManyBelow(id)
-		}
-		return err
+		q := within(journal.Query{After: rp.after, Before: bounds.Last + 1}, list)
+		rp.ids, rp.after, rp.last = q.Contexts, q.After, q.Before-1
+		return nil
 	})
+}
+
+func (rp *replaying) chosen(ctx context.Context, id string, subtree bool) ([]*journal.Context, error) {
+	if subtree {
+		list, err := rp.family(ctx, id, false)
+		if err != nil || len(list) > 0 {
+			return list, err
+		}
+	}
+	one, err := rp.theContext(ctx, id)
+	return []*journal.Context{one}, err
 }
 
 // piece is what comes next; nothing at the end.

@@ -180,6 +180,23 @@ func TestSubtreeWithACircle(t *testing.T) {
 	h.get("human", "contexts/a/digest")
 }
 
+// What is read together with a context has a bound.
+func TestSubtreeOfTooMany(t *testing.T) {
+	h := newHouse(t, func(o *Options) {
+		o.Spaces[0].Rules.Limits = space.Limits{Rate: 1e7, Burst: 1e7, OpenContexts: 2 * subtreeMost}
+	})
+	for i := range subtreeMost + 1 {
+		h.inContext("agent", fmt.Sprint("e", i), fmt.Sprintf(`{"id":"c%d","parent":"c0"}`, i+1))
+	}
+	h.inContext("agent", "last", `{"id":"c0"}`)
+	for _, path := range []string{"envelopes?context=c0&subtree=true", "contexts/c0/replay?subtree=true", "contexts/c0/digest"} {
+		h.ask("human", "GET", "/v1/spaces/demo/"+path, "").refused(409, parley.LimitReached)
+	}
+	if got := lines(h.get("human", "contexts/c0/replay")); got != "last" {
+		t.Errorf("alone it is replayed as %q", got)
+	}
+}
+
 // lines are the ids of a stream of envelopes.
 func lines(r reply) string {
 	var ids []string

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -252,35 +251,61 @@ func appendKinds(b []byte, kinds map[string]uint64) []byte {
 	return append(b, '}')
 }
 
-// withDescendants are contexts and all that descend from them. One that nobody
-// knows stands for itself.
-func (c caller) withDescendants(ctx context.Context, roots []string) (ids []string, err error) {
-	err = c.reading(ctx, func(ctx context.Context) error {
-		seen := make(map[string]bool)
-		for _, root := range roots {
-			below, more, err := journal.Descendants(ctx, c.room.record, root, subtreeMost)
-			if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
-				below, err = []string{root}, nil
-			}
-			if err != nil {
-				return err
-			}
-			for _, id := range below {
-				if !seen[id] {
-					seen[id] = true
-					ids = append(ids, id)
-				}
-			}
-			if more || len(ids) > subtreeMost {
-				return tooManyBelow(root)
-			}
-		}
-		return nil
-	})
-	return ids, err
+// family is a context with all that descend from it, the oldest first; nothing
+// where nobody knows it. It is called within a reading.
+func (c caller) family(ctx context.Context, id string, kinds bool) ([]*journal.Context, error) {
+	list, err := c.contexts(ctx, journal.ContextQuery{Tree: id, Limit: subtreeMost + 1, Kinds: kinds})
+	if err == nil && len(list) > subtreeMost {
+		err = tooManyBelow(id)
+	}
+	return list, err
 }
 
 func tooManyBelow(id string) error {
 	return parley.Errorf(parley.LimitReached, "%.130q has more than %d contexts below it", id, subtreeMost).
 		WithHint("GET contexts?parent=ID lists them one level at a time; ask for one of those")
+}
+
+// within makes a query one for what stands in some contexts. Where they begin
+// and end, it begins and ends.
+func within(q journal.Query, list []*journal.Context) journal.Query {
+	first, last := list[0].First, uint64(0)
+	q.Contexts = nil
+	for _, one := range list {
+		first, last = min(first, one.First), max(last, one.Last)
+		q.Contexts = append(q.Contexts, one.ID)
+	}
+	if q.After = max(q.After, first-1); q.Before == 0 || q.Before > last+1 {
+		q.Before = last + 1
+	}
+	return q
+}
+
+// withDescendants makes a query one for its contexts and all that descend from
+// them.
+func (c caller) withDescendants(ctx context.Context, q journal.Query) (journal.Query, error) {
+	seen := make(map[string]bool)
+	var all []*journal.Context
+	err := c.reading(ctx, func(ctx context.Context) error {
+		for _, root := range q.Contexts {
+			list, err := c.family(ctx, root, false)
+			if err != nil {
+				return err
+			}
+			for _, one := range list {
+				if !seen[one.ID] {
+					seen[one.ID] = true
+					all = append(all, one)
+				}
+			}
+			if len(all) > subtreeMost {
+				return tooManyBelow(root)
+			}
+		}
+		return nil
+	})
+	if err == nil && len(all) > 0 { // else there is nothing to be found
+		q = within(q, all)
+	}
+	return q, err
 }

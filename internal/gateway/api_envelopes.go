@@ -102,11 +102,10 @@ func listEnvelopes(w http.ResponseWriter, r *http.Request, c caller) error {
 		return err
 	}
 	if subtree {
-		ids, err := c.withDescendants(r.Context(), q.Contexts)
-		if err != nil {
+		var err error
+		if q, err = c.withDescendants(r.Context(), q); err != nil {
 			return err
 		}
-		q.Contexts = ids
 	}
 	q.Limit = limit + 1 // one more says whether there is a next page
 	page := newPage(limit)
