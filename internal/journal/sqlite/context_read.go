@@ -139,7 +139,10 @@ func (p *contextPage) read() (err error) {
 	}
 	p.book = newContextBook(&search.contextLookup, p.reader, p.space.id, p.q.Kinds)
 	if !p.q.Settled {
-		if err := errors.Join(p.followDropped(), p.followTail()); err != nil {
+		if err := p.followDropped(); err != nil {
+			return err
+		}
+		if err := p.followTail(); err != nil {
 			return err
 		}
 	}

@@ -151,6 +151,64 @@ func TestContextsOfManyPages(t *testing.T) {
 	}
 }
 
+// Whatever the index does meanwhile, each envelope counts once.
+func TestContextsWhileTheIndexIsFed(t *testing.T) {
+	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db"), Sync: Off})
+	l, sink := openLog(t, j)
+	const n = 5_000
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		think(l, sink, 1, n, 50)
+	}()
+	durable := func() uint64 {
+		seq := l.(*log).space.durable.Load()
+		return seq - seq/7 // every seventh is in no context
+	}
+	for running := true; running; {
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+		least, counted := durable(), uint64(0)
+		for c, err := range l.Contexts(t.Context(), journal.ContextQuery{Kinds: true}) {
+			must(t, err)
+			counted += c.Count
+			kinds := uint64(0)
+			for _, n := range c.Kinds {
+				kinds += n
+			}
+			if kinds != c.Count {
+				t.Fatalf("%+v", c)
+			}
+		}
+		if most := durable(); counted < least || counted > most {
+			t.Fatalf("%d envelopes are counted, of %d to %d", counted, least, most)
+		}
+	}
+}
+
+// An index that is very far behind is no help, and not used.
+func TestContextsFarBehind(t *testing.T) {
+	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db"), Sync: Off})
+	l, sink := openLog(t, j)
+	j.index.stop()
+	think(l, sink, 1, mostBehind+1, 5)
+	s := &l.(*log).spaceReader
+	if _, err := s.contextPage(t.Context(), journal.ContextQuery{}, 10); !errors.Is(err, errNoIndex) {
+		t.Errorf("a page: %v", err)
+	}
+	n := uint64(0)
+	for c, err := range l.Contexts(t.Context(), journal.ContextQuery{Parent: "c-0"}) {
+		must(t, err)
+		n += c.Count
+	}
+	if want := uint64((mostBehind + 1) * 3 / 5 * 6 / 7); n < want-3 || n > want+3 {
+		t.Errorf("%d envelopes are counted, want %d", n, want)
+	}
+}
+
 func TestContextsOfAnIndexThatForgets(t *testing.T) {
 	j := open(t, Options{Path: filepath.Join(t.TempDir(), "parley.db")})
 	l, sink := openLog(t, j)
