@@ -114,6 +114,10 @@ func (d *Digest) Count(kinds map[string]uint64) {
 	others, items := uint64(0), []byte(nil)
 	reserve := tokens.Count(string(count(journal.OtherKinds, 1<<63))) + 1
 	for _, kind := range byFrequency(kinds) {
+		if room <= reserve {
+			others += kinds[kind] // nothing has room any more
+			continue
+		}
 		item := count(kind, kinds[kind])
 		cost := tokens.Count(string(item)) + 1
 		if kind == journal.OtherKinds || cost > room-reserve {

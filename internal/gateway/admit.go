@@ -60,7 +60,6 @@ func (r *room) judge(s *submission, now time.Time) (v space.Verdict, err error) 
 			err = parley.Errorf(parley.Internal, "the gateway failed to judge this envelope")
 		}
 	}()
-	r.recall(r.g.ctx, r.state, s.env)
 	return r.state.Judge(s.from, s.env, now)
 }
 

@@ -94,29 +94,35 @@ func contextOf(ctx context.Context, log journal.Reader, q journal.ContextQuery) 
 // that it has forgotten.
 const recallWithin = 100 * time.Millisecond
 
-// recall tells a state what it has forgotten and an envelope needs. What cannot
-// be found out in time counts as new.
-func (r *room) recall(ctx context.Context, state *space.State, e *parley.Envelope) {
-	missing := state.Missing(e)
-	if len(missing) == 0 {
-		return
-	}
-	asked := 0
-	ctx, cancel := context.WithTimeout(ctx, recallWithin)
+// forgotten asks the record for a context while an envelope is judged. Where that
+// takes too long the envelope is refused.
+func (r *room) forgotten(id string) (*space.KnownContext, error) {
+	ctx, cancel := context.WithTimeout(r.g.ctx, recallWithin)
 	defer cancel()
-	for ; len(missing) > 0 && asked < longestTrace; missing = missing[1:] {
-		asked++
-		c, err := contextOf(ctx, r.record, journal.ContextQuery{ID: missing[0], Settled: true})
-		if err != nil {
-			r.log.Warn("a context could not be looked up", "error", err)
-			return
-		}
-		if c == nil {
-			continue
-		}
-		state.Recall(space.KnownContext{ID: c.ID, Type: c.Type, Parent: c.Parent, Opener: c.Opener, Depth: c.Depth, Touched: c.Touched})
-		if c.Parent != "" && state.Lineage(c.Parent) == nil {
-			missing = append(missing, c.Parent)
-		}
+	c, err := contextOf(ctx, r.record, journal.ContextQuery{ID: id, Settled: true})
+	if err != nil {
+		r.log.Warn("a context could not be looked up", "error", err)
+		return nil, parley.Errorf(parley.Unavailable, "what the context %q is could not be looked up in time", id).
+			WithHint("send it again in a moment")
 	}
+	return known(c), nil
+}
+
+// recallAt tells a state that is rebuilt what it had been told when an envelope
+// on record was judged: the record knows by now what came later.
+func (r *room) recallAt(ctx context.Context, state *space.State, e *parley.Envelope) error {
+	return state.RecallFor(e, func(id string) (*space.KnownContext, error) {
+		c, err := contextOf(ctx, r.record, journal.ContextQuery{ID: id, Before: e.Seq})
+		if c != nil && c.Touched.After(e.TS) {
+			c.Touched = e.TS
+		}
+		return known(c), err
+	})
+}
+
+func known(c *journal.Context) *space.KnownContext {
+	if c == nil {
+		return nil
+	}
+	return &space.KnownContext{ID: c.ID, Type: c.Type, Parent: c.Parent, Opener: c.Opener, Depth: c.Depth, Touched: c.Touched}
 }

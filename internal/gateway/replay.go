@@ -21,6 +21,7 @@ type restored struct {
 // adopt makes a restored state the space's.
 func (r *room) adopt(as *restored) {
 	r.state, r.first, r.index = as.state, as.first, as.index
+	r.state.Remember(r.forgotten)
 	r.saver.index, r.saver.unsaved = as.saved.index, int(as.state.Seq()-as.saved.seq)
 	r.metrics.checkpoint.Store(as.saved.seq)
 }
@@ -108,7 +109,9 @@ func (r *room) applyFrom(ctx context.Context, as *restored) error {
 		if err != nil {
 			return fmt.Errorf("record %d: %w", rec.Seq, err)
 		}
-		r.recall(ctx, as.state, e)
+		if err := r.recallAt(ctx, as.state, e); err != nil {
+			return fmt.Errorf("record %d: %w", rec.Seq, err)
+		}
 		as.state.Apply(e, parley.SplitKind(rec.Effective))
 		if rec.Seq >= next {
 			r.showFrame(rec, as.state)

@@ -56,7 +56,8 @@ type ContextQuery struct {
 
 	Kinds bool // fill in Kinds
 
-	// Settled is for who must not wait: what the search index of a backend has not
+	// Settled is for who must not wait: where there is no index of contexts the
+	// answer is unavailable, and what the search index of a backend has not
 	// read yet may be missing.
 	Settled bool
 }
@@ -177,9 +178,20 @@ func (r *Record) HasContextMetadata() bool {
 	return parley.Member(parley.Member(r.Body, "context"), "metadata") != nil
 }
 
+// candidates are all that a query may select.
+func (t *Tree) candidates(q *ContextQuery) []*Context {
+	if q.ID == "" {
+		return slices.Collect(maps.Values(t.byID))
+	}
+	if c := t.byID[q.ID]; c != nil {
+		return []*Context{c}
+	}
+	return nil
+}
+
 // Select returns copies of the contexts that a query asks for.
 func (t *Tree) Select(q ContextQuery) []*Context {
-	list := slices.Collect(maps.Values(t.byID))
+	list := t.candidates(&q)
 	SortContexts(list, q.Newest)
 	var tree map[string]bool
 	if q.Tree != "" {

@@ -238,6 +238,8 @@ type memorySpace struct {
 	ledger    []entry   // one for each of the chain
 	states    []*Record // the checkpoints that have their body
 	bytes     int64     // of all records that there ever were
+	tree      *Tree     // of contexts; nil where it is to be made anew
+	inTree    int       // envelopes that are in it
 }
 
 // entry is what retention asks of a record.
@@ -306,6 +308,7 @@ func (s *memorySpace) drop(through Head) {
 	s.envelopes = slices.Clone(s.envelopes[through.Seq-s.floor.Seq:])
 	s.states = slices.DeleteFunc(s.states, func(r *Record) bool { return r.Index <= through.Index })
 	s.floor = through
+	s.tree = nil
 }
 
 // books are what a marker and retention are judged by.
@@ -333,6 +336,7 @@ func (s *memorySpace) replace(changed []*Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.chain, s.envelopes = slices.Clone(s.chain), slices.Clone(s.envelopes)
+	s.tree = nil
 	for _, r := range changed {
 		if r.Seq <= s.floor.Seq {
 			continue // dropped meanwhile
@@ -425,7 +429,31 @@ func (s *memorySpace) Read(ctx context.Context, q Query) iter.Seq2[*Record, erro
 
 // Contexts implements [Reader].
 func (s *memorySpace) Contexts(ctx context.Context, q ContextQuery) iter.Seq2[*Context, error] {
-	return ScanContexts(ctx, s, q)
+	return func(yield func(*Context, error) bool) {
+		for _, c := range s.contexts(q) {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(c, nil) {
+				return
+			}
+		}
+	}
+}
+
+// contexts are what the tree knows, which is brought up to date first.
+func (s *memorySpace) contexts(q ContextQuery) []*Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.tree == nil {
+		s.tree, s.inTree = NewTree(), 0
+	}
+	for _, r := range s.envelopes[s.inTree:] {
+		s.tree.Add(r)
+	}
+	s.inTree = len(s.envelopes)
+	return s.tree.Select(q)
 }
 
 // span is what lies between a query's After and Before, in its order.

@@ -1,6 +1,7 @@
 package space
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -42,4 +43,40 @@ func BenchmarkAdmit(b *testing.B) {
 		s.Apply(v.Envelope, v.Kind)
 		buf = v.Envelope.AppendBody(buf[:0])
 	}
+}
+
+// What an envelope costs the tree of contexts: one that goes on in a nested
+// context, and one that opens another, with as many in memory as there can be.
+func BenchmarkContextUpdate(b *testing.B) {
+	book := func() *State {
+		s := New(Rules{Name: "demo", NewID: func() string { return "x" }})
+		for i := range MostContexts {
+			parent := ""
+			if i%8 > 0 {
+				parent = fmt.Sprint("c", i-1)
+			}
+			s.applyContext(&parley.Envelope{From: "you", TS: time.Now(), Context: &parley.Context{ID: fmt.Sprint("c", i), Parent: parent}})
+		}
+		return s
+	}
+	b.Run("touch", func(b *testing.B) {
+		s, e := book(), &parley.Envelope{From: "you", TS: time.Now(), Context: &parley.Context{ID: "c807"}}
+		b.ReportAllocs()
+		for b.Loop() {
+			s.applyContext(e)
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		s := book()
+		ids := make([]string, 1<<16)
+		for i := range ids {
+			ids[i] = fmt.Sprint("n", i)
+		}
+		e := &parley.Envelope{From: "you", TS: time.Now(), Context: &parley.Context{Parent: "c807"}}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			e.Context.ID = ids[i%len(ids)]
+			s.applyContext(e)
+		}
+	})
 }

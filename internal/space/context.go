@@ -37,6 +37,7 @@ type contextEntry struct {
 	touched                 time.Time
 
 	holding holding
+	kept    time.Time // when who it counts for touched it
 	lineage *Lineage
 	asOf    uint64 // contextBook.opened when lineage was found
 }
@@ -75,7 +76,7 @@ func (b *contextBook) depth(parent string) int {
 func (b *contextBook) add(c *contextEntry) {
 	b.byID[c.id] = b.recent.PushFront(c)
 	b.opened++
-	b.hold(c, c.holding)
+	b.hold(c, c.holding, c.kept)
 	if b.recent.Len() <= b.size {
 		return
 	}
@@ -98,9 +99,9 @@ func (b *contextBook) touch(c *contextEntry, at time.Time) {
 }
 
 // hold counts a context for somebody, and for nobody else.
-func (b *contextBook) hold(c *contextEntry, by holding) {
+func (b *contextBook) hold(c *contextEntry, by holding, at time.Time) {
 	b.release(c)
-	c.holding = by
+	c.holding, c.kept = by, at
 	if by.participant == "" {
 		return
 	}
@@ -115,6 +116,7 @@ func (b *contextBook) release(c *contextEntry) {
 	if len(b.held[c.holding]) == 0 {
 		delete(b.held, c.holding)
 	}
+	c.holding = holding{}
 }
 
 // isFull reports whether somebody holds that many open contexts. Only then it is
@@ -232,12 +234,15 @@ func (s *State) applyContext(e *parley.Envelope) {
 	case c == nil:
 		c = &contextEntry{
 			id: strings.Clone(e.Context.ID), typ: strings.Clone(e.Context.Type), parent: strings.Clone(e.Context.Parent),
-			opener: strings.Clone(e.From), depth: s.contexts.depth(e.Context.Parent), touched: e.TS,
+			opener: strings.Clone(e.From), depth: s.contexts.depth(e.Context.Parent), touched: e.TS, kept: e.TS,
 		}
 		c.holding = s.rules.holding(c.opener, c.typ)
 		s.contexts.add(c)
-	case s.rules.Concluded(c.typ, c.touched, e.TS):
-		s.contexts.hold(c, s.rules.holding(strings.Clone(e.From), c.typ))
+	case c.holding.participant == e.From:
+		c.kept = e.TS
+	case s.rules.Concluded(c.typ, c.kept, e.TS):
+		// Who has left it alone for so long need not answer for others.
+		s.contexts.hold(c, s.rules.holding(strings.Clone(e.From), c.typ), e.TS)
 	}
 	s.contexts.touch(c, e.TS)
 }
@@ -256,6 +261,40 @@ type KnownContext struct {
 	ID, Type, Parent, Opener string
 	Depth                    int
 	Touched                  time.Time
+}
+
+// Remember says where the record is asked for contexts that were forgotten: find
+// returns nil for one that is not there. It is called while an envelope is judged;
+// its error refuses the envelope.
+func (s *State) Remember(find func(id string) (*KnownContext, error)) { s.find = find }
+
+// remember brings back what the envelope needs. A context that cannot be asked for
+// is not taken for a new one, whose sender could say what it is.
+func (j *judgement) remember() error {
+	if j.find == nil {
+		return nil
+	}
+	return j.RecallFor(j.e, j.find)
+}
+
+// RecallFor takes in what the record says of contexts that an envelope needs, and
+// of those above them.
+func (s *State) RecallFor(e *parley.Envelope, find func(id string) (*KnownContext, error)) error {
+	missing := s.Missing(e)
+	for asked := 0; asked < len(missing) && asked < longestPath; asked++ {
+		c, err := find(missing[asked])
+		if err != nil {
+			return err
+		}
+		if c == nil {
+			continue
+		}
+		s.Recall(*c)
+		if c.Parent != "" && s.contexts.get(c.Parent) == nil {
+			missing = append(missing, c.Parent)
+		}
+	}
+	return nil
 }
 
 // mostMissing bounds what is looked up for one envelope.
@@ -288,7 +327,10 @@ func (s *State) Missing(e *parley.Envelope) (ids []string) {
 // Recall takes in what the record says of a context.
 func (s *State) Recall(c KnownContext) {
 	if s.contexts.get(c.ID) == nil {
-		s.contexts.add(&contextEntry{id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: c.Depth, touched: c.Touched})
+		s.contexts.add(&contextEntry{
+			id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: c.Depth,
+			touched: c.Touched, kept: c.Touched, holding: s.rules.holding(c.Opener, c.Type),
+		})
 	}
 }
 
@@ -329,22 +371,31 @@ func (s *State) forgetBuckets(now time.Time) {
 	s.bucketsKept = len(s.inContexts)
 }
 
-func (b *contextBook) saved() (list []savedContext) {
+// copied are the contexts as they are now, those touched last at the end.
+func (b *contextBook) copied() []contextEntry {
+	list := make([]contextEntry, 0, b.recent.Len())
 	for at := b.recent.Back(); at != nil; at = at.Prev() {
-		c := at.Value.(*contextEntry)
-		list = append(list, savedContext{
-			ID: c.id, Type: c.typ, Parent: c.parent, Opener: c.opener, Depth: c.depth,
-			Touched: c.touched, Holder: c.holding.participant,
-		})
+		list = append(list, *at.Value.(*contextEntry))
 	}
 	return list
+}
+
+func saveContexts(list []contextEntry) (saved []savedContext) {
+	for i := range list {
+		c := &list[i]
+		saved = append(saved, savedContext{
+			ID: c.id, Type: c.typ, Parent: c.parent, Opener: c.opener, Depth: c.depth,
+			Touched: c.touched, Holder: c.holding.participant, Kept: c.kept,
+		})
+	}
+	return saved
 }
 
 func (s *State) restoreContexts(n *Snapshot) {
 	for _, c := range n.Contexts {
 		s.contexts.add(&contextEntry{
 			id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: max(c.Depth, 1),
-			touched: c.Touched, holding: s.rules.holding(c.Holder, c.Type),
+			touched: c.Touched, holding: s.rules.holding(c.Holder, c.Type), kept: c.Kept,
 		})
 	}
 	s.contexts.forgot = s.contexts.forgot || n.Forgot

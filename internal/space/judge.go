@@ -17,7 +17,7 @@ import (
 func (s *State) Judge(from string, e *parley.Envelope, now time.Time) (Verdict, error) {
 	j := judgement{State: s, from: from, e: e, now: now}
 	for _, check := range [...]func() error{
-		j.identity, j.rate, j.duplicate, j.reserved, j.readKind,
+		j.identity, j.rate, j.duplicate, j.remember, j.reserved, j.readKind,
 		j.capability, j.correlation, j.context, j.meaning,
 	} {
 		if err := check(); err != nil {

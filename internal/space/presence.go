@@ -66,7 +66,8 @@ func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
 // a state that a rebuilt one replaces.
 func (s *State) AdoptConnections(old *State) {
 	s.connections, s.connected = old.connections, old.connected
-	s.buckets, s.arrivals, s.inContexts = old.buckets, old.arrivals, old.inContexts
+	s.buckets, s.arrivals = old.buckets, old.arrivals
+	s.inContexts, s.bucketsKept = old.inContexts, old.bucketsKept
 	for _, id := range slices.Sorted(maps.Keys(s.connections)) {
 		s.enrol(id)
 	}

@@ -133,16 +133,18 @@ type savedContext struct {
 	Depth   int       `json:"depth,omitzero"`
 	Touched time.Time `json:"touched,omitzero"`
 	Holder  string    `json:"holder,omitempty"`
+	Kept    time.Time `json:"kept,omitzero"`
 }
 
 // Copy is a projection at one moment, not yet written out: copying is quick,
 // and the rest can be done elsewhere.
 type Copy struct {
-	small  Snapshot // all but the windows
-	ended  []entry[*proposal]
-	rounds []entry[*proposal]
-	ids    []entry[idEntry]
-	tools  []*Tool
+	small    Snapshot // all but the windows
+	ended    []entry[*proposal]
+	rounds   []entry[*proposal]
+	ids      []entry[idEntry]
+	contexts []contextEntry
+	tools    []*Tool
 }
 
 // Copy takes a copy of the projection. What it takes does not grow with the
@@ -155,12 +157,12 @@ func (s *State) Copy() *Copy {
 			Lapsed:    slices.Sorted(maps.Keys(s.lapsed)),
 			Present:   slices.Sorted(maps.Keys(s.present)),
 			Redacting: slices.Clone(s.redacting),
-			Contexts:  s.contexts.saved(),
 			Forgot:    s.contexts.forgot,
 		},
-		ended:  s.proposals.ended.entries(),
-		rounds: s.proposals.rounds.entries(),
-		ids:    s.ids.entries(),
+		ended:    s.proposals.ended.entries(),
+		rounds:   s.proposals.rounds.entries(),
+		ids:      s.ids.entries(),
+		contexts: s.contexts.copied(),
 	}
 	for _, g := range s.grants {
 		c.small.Grants = append(c.small.Grants, savedGrant{g.id, g.seq, g.from, g.to, slices.Clone(g.caps), g.expires})
@@ -204,6 +206,7 @@ func (c *Copy) Snapshot() *Snapshot {
 		}
 	}
 	n.Tools = saveTools(c.tools)
+	n.Contexts = saveContexts(c.contexts)
 	for _, e := range c.ids {
 		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed, e.value.proposal})
 	}

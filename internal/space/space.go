@@ -83,6 +83,7 @@ type State struct {
 	bucketsKept int // of inContexts, when they were looked through
 
 	given   string // tells configurations apart that give other rights
+	find    func(id string) (*KnownContext, error)
 	scratch []byte // reused by contentDigest
 	told    []byte // what a welcome says of the rules
 }

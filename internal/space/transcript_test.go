@@ -355,7 +355,7 @@ func (p *play) duration(text string) time.Duration {
 // describeContexts tells what the state knows of contexts, those touched last
 // at the end.
 func (p *play) describeContexts() (out []string) {
-	for _, c := range p.state.contexts.saved() {
+	for _, c := range saveContexts(p.state.contexts.copied()) {
 		state := "open"
 		if p.state.rules.Concluded(c.Type, c.Touched, p.now) {
 			state = "concluded"

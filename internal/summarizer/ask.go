@@ -15,6 +15,7 @@ import (
 
 const (
 	askWithin    = 2 * time.Minute
+	mostAnHour   = 60
 	summaryWords = 500      // tokens that the model may use
 	summaryBytes = 16 << 10 // that are kept of what it says
 )
@@ -36,6 +37,9 @@ func (w *watch) sumUp(ctx context.Context, c client.ContextRecord) error {
 	if err != nil || model == "" {
 		return err
 	}
+	if !w.spend(time.Now()) {
+		return parley.Errorf(parley.RateLimited, "%d summaries were asked for within an hour", mostAnHour)
+	}
 	digest, err := w.room.API().Digest(ctx, c.ID, w.o.Tokens)
 	if err != nil {
 		return err
@@ -43,7 +47,7 @@ func (w *watch) sumUp(ctx context.Context, c client.ContextRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
 	reply, err := w.room.Request(ctx, model, "sampling/createMessage", question(digest),
-		client.InContext(client.NewContext(Type, nil)), client.Correlate(c.ID))
+		client.InContext(w.asking), client.Correlate(c.ID))
 	if err != nil {
 		return err
 	}
@@ -53,6 +57,16 @@ func (w *watch) sumUp(ctx context.Context, c client.ContextRecord) error {
 	}
 	_, err = w.room.Send(ctx, conclusion(c.ID, last.Seq, model, said))
 	return err
+}
+
+// spend takes one of the questions that an hour has: whoever opens contexts makes
+// the model work.
+func (w *watch) spend(now time.Time) bool {
+	if now.Sub(w.hour) >= time.Hour {
+		w.hour, w.asked = now, 0
+	}
+	w.asked++
+	return w.asked <= mostAnHour
 }
 
 // model is who is asked: somebody who is here.

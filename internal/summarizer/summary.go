@@ -23,6 +23,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,14 +63,11 @@ const (
 // Filter is what a room has to be opened with in [client.Options] Contexts, so that
 // only contexts of the types arrive.
 func Filter(types []string) string {
-	text := "type:"
+	names := make([]string, len(types))
 	for i, typ := range types {
-		if i > 0 {
-			text += ","
-		}
-		text += escape.Replace(typ)
+		names[i] = escape.Replace(typ)
 	}
-	return text
+	return "type:" + strings.Join(names, ",")
 }
 
 // Run sums up until ctx ends, and returns nil then. Any other end is the room's.
@@ -81,7 +79,7 @@ func Run(ctx context.Context, room *client.Room, o Options) error {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	w := &watch{room: room, o: o, due: make(map[string]time.Time), news: make(chan struct{}, 1)}
+	w := &watch{room: room, o: o, asking: client.NewContext(Type, nil), due: make(map[string]time.Time), news: make(chan struct{}, 1)}
 	var working sync.WaitGroup
 	working.Go(func() { w.work(ctx) })
 	err := w.follow(ctx)
@@ -92,9 +90,14 @@ func Run(ctx context.Context, room *client.Room, o Options) error {
 
 // watch is the contexts that are waited for.
 type watch struct {
-	room *client.Room
-	o    Options
-	news chan struct{} // has room for one: due has changed
+	room   *client.Room
+	o      Options
+	asking *parley.Context // in which the model is asked
+	news   chan struct{}   // has room for one: due has changed
+
+	// Owned by work.
+	hour  time.Time // when it began
+	asked int       // since then
 
 	mu  sync.Mutex
 	due map[string]time.Time // when each is to be looked at

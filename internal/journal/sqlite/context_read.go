@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/ncruces/go-sqlite3"
 
+	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
 )
 
@@ -74,10 +75,12 @@ func behind(q journal.ContextQuery, page []*journal.Context) journal.ContextQuer
 	return q
 }
 
-// withoutIndex is nothing for whoever must not wait.
+// withoutIndex is an error for whoever must not wait.
 func (s *spaceReader) withoutIndex(ctx context.Context, q journal.ContextQuery) iter.Seq2[*journal.Context, error] {
 	if q.Settled {
-		return func(func(*journal.Context, error) bool) {}
+		return func(yield func(*journal.Context, error) bool) {
+			yield(nil, parley.Errorf(parley.Unavailable, "the index of contexts is being made anew"))
+		}
 	}
 	return journal.ScanContexts(ctx, s, q)
 }
