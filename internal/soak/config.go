@@ -32,6 +32,9 @@ var cast = []struct{ id, capabilities string }{
 	{"caller", `["mcp/request:*"]`},
 	{"novice", `[chat]`},
 	{"rude", `[chat, "mcp/response:*"]`},
+	{"weaver", `[chat]`},
+	{"twin", `[chat]`},
+	{"aloof", `[]`},
 }
 
 func token(who string) string { return "the-token-of-" + who }
@@ -40,11 +43,12 @@ func token(who string) string { return "the-token-of-" + who }
 func configuration(program, dir string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen: 127.0.0.1:0\njournal: {path: %q, sync: normal}\nspaces:\n", filepath.Join(dir, "parley.db"))
-	fmt.Fprintf(&b, "  %s:\n    limits: {envelope_bytes: %d, proposal_ttl: 1s, call_timeout: 5s}\n", keeps, largeMessage)
+	fmt.Fprintf(&b, "  %s:\n    limits: {envelope_bytes: %d, proposal_ttl: 1s, call_timeout: 5s, context_idle: 2s}\n", keeps, largeMessage)
 	people(&b, program, dir)
 	fmt.Fprintf(&b, "  %s:\n    retention: {size: %d}\n", drops, retainBytes)
-	fmt.Fprintf(&b, "    limits: {envelope_bytes: %d, nesting: 16, connections: 24, participants: 20, history: 20, lag_envelopes: 8, "+
-		"lag_bytes: 16KiB, rate: 40, burst: 40, open_proposals: 3, proposal_ttl: 500ms, call_timeout: 2s}\n", smallMessage)
+	fmt.Fprintf(&b, "    limits: {envelope_bytes: %d, nesting: 16, connections: 28, participants: 20, history: 20, lag_envelopes: 8, "+
+		"lag_bytes: 16KiB, rate: 40, burst: 40, open_proposals: 2, proposal_ttl: 500ms, call_timeout: 2s, "+
+		"context_idle: 1s, context_rate: 15, context_depth: 3, open_contexts: 12, context_metadata_bytes: 512}\n", smallMessage)
 	people(&b, program, dir)
 	return b.String()
 }

@@ -39,6 +39,7 @@ var roles = []role{
 	{lend, 1}, {erase, 1}, {remove, 1},
 	{look, 2}, {export, 1},
 	{mutter, 1}, {misspell, 1}, {flood, 1}, {trickle, 2}, {knock, 1},
+	{weave("weaver"), 1}, {weave("twin"), 1}, {misfilter, 1}, {aloof, 1}, {pry, 2}, {breakOff, 1},
 }
 
 // join lets a crew come into a space. Its members do the same things in each

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 // The bounds. Of each space a gateway keeps the ids and digests of the newest
@@ -13,6 +14,7 @@ import (
 const (
 	remembered  = 1 << 16 // envelopes of a space whose ids are known
 	perEnvelope = 512     // bytes of heap for each, with its place in a checkpoint that is being made
+	perContext  = 1 << 10 // bytes of heap for each of the contexts that are known
 	retained    = 8 << 20 // bytes of frames of a space
 )
 
@@ -51,10 +53,10 @@ func recall(from, to sample) (bytes float64) {
 }
 
 // memory is what may be remembered of a space by now.
-func memory(f figures, space string) (bytes float64) {
-	label := fmt.Sprintf("space=%q", space)
+func memory(f figures, name string) (bytes float64) {
+	label := fmt.Sprintf("space=%q", name)
 	admitted := f.sum("parley_envelopes_admitted_total", label)
-	bytes = min(remembered, admitted) * perEnvelope
+	bytes = min(remembered, admitted)*perEnvelope + min(space.MostContexts, admitted)*perContext
 	if frames := f.sum("parley_frames_delivered_total", label); frames > 0 {
 		bytes += min(retained, admitted*f.sum("parley_delivered_bytes_total", label)/frames)
 	}
@@ -115,13 +117,14 @@ var wanted = []string{
 	"read", "searched", "chain read", "looked", "exported", "export broken off", "verified beside the gateway", "scraped",
 	"heard a refusal", "closed for breaking the protocol", "closed for flooding", "closed for being too slow",
 	"sent bytes one by one", "refused over HTTP",
+	"wove contexts", "asked about contexts", "replay broken off", "received what is in no context", "joined with odd contexts",
 }
 
 // wantedCodes are what the gateway has to have refused with.
 var wantedCodes = []parley.Code{
 	parley.MalformedEnvelope, parley.EnvelopeTooLarge, parley.UnsupportedProtocol, parley.IdentityMismatch,
 	parley.ReservedKind, parley.RateLimited, parley.InvalidKind, parley.KindMismatch, parley.CapabilityViolation,
-	parley.InvalidContext, parley.MissingCorrelation, parley.LimitReached, parley.DuplicateID,
+	parley.InvalidContext, parley.ContextLimit, parley.MissingCorrelation, parley.LimitReached, parley.DuplicateID,
 }
 
 // missing says what of that was not seen.

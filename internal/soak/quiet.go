@@ -68,7 +68,7 @@ func busy(f figures) map[string]float64 {
 }
 
 // stir reads much at once, so that the gateway has open what it may have open to
-// read its journal.
+// read its journal, and has loaded what it loads once.
 func (s *soak) stir(ctx context.Context) {
 	var reading sync.WaitGroup
 	defer reading.Wait()
@@ -78,6 +78,7 @@ func (s *soak) stir(ctx context.Context) {
 			defer c.http.CloseIdleConnections()
 			c.glance(ctx, "/envelopes?limit=1000&q="+words[i])
 			c.glance(ctx, "/envelopes?limit=1000")
+			c.glance(ctx, "/contexts/fresh%2F0%2F0/digest") // what counts tokens is loaded by the first
 		})
 	}
 }
