@@ -106,8 +106,8 @@ func (d *demoPlan) configure(humanToken, guestToken string) (*config.Config, err
 	if err != nil {
 		return nil, err
 	}
-	human := demoParticipant(humanToken, "mcp/*", "chat", "capability/*", "space/*")
-	mayRead := []string{"mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list", "chat",
+	human := demoParticipant(humanToken, "mcp/*", "chat", "reflection", "conclusion", "capability/*", "space/*")
+	mayRead := []string{"mcp/proposal:*", "mcp/withdraw:*", "mcp/request:*/list", "chat", "reflection", "conclusion",
 		reading("read_*"), reading("list_*"), reading("search_*")}
 	agent := demoParticipant(d.agentToken, mayRead...)
 	guest := demoParticipant(guestToken, append(mayRead, "mcp/request:notifications/*")...)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/parleyhq/parley"
 )
@@ -11,10 +12,12 @@ import (
 // contextFlags say which context something is sent in.
 type contextFlags struct {
 	in, typ, parent string
+	flags           *pflag.FlagSet
 }
 
 func (f *contextFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.flags = flags
 	flags.StringVar(&f.in, "context", "", "in the context `ID[:TYPE]`, which is opened where there is none")
 	flags.StringVar(&f.typ, "context-type", "", "the `TYPE` of the context, where a colon belongs to its id")
 	flags.StringVar(&f.parent, "context-parent", "", "the `ID` of the context that it is nested in")
@@ -23,6 +26,9 @@ func (f *contextFlags) add(cmd *cobra.Command) {
 // context is nil for the main one.
 func (f *contextFlags) context() (*parley.Context, error) {
 	if f.in == "" {
+		if f.flags.Changed("context") {
+			return nil, usagef("--context is empty").hint("leave it out for the main context")
+		}
 		if f.typ != "" || f.parent != "" {
 			return nil, usagef("--context-type and --context-parent say more about --context, which is missing")
 		}
@@ -31,6 +37,10 @@ func (f *contextFlags) context() (*parley.Context, error) {
 	id, typ := f.in, f.typ
 	if typ == "" {
 		id, typ, _ = strings.Cut(f.in, ":")
+		if id == "id" || id == "tree" || id == "type" {
+			return nil, usagef("--context %.60q: it takes ID or ID:TYPE here, and no filter", f.in).
+				hint("for an id with a colon in it, say the type with --context-type")
+		}
 	}
 	return &parley.Context{ID: id, Type: typ, Parent: f.parent}, nil
 }
