@@ -38,6 +38,8 @@ func (r *room) retain(ctx context.Context) error {
 	if r.retention == (Retention{}) {
 		return nil
 	}
+	r.retaining.Lock()
+	defer r.retaining.Unlock()
 	keep := journal.Retention{Bytes: r.retention.Bytes}
 	if r.retention.Age > 0 {
 		keep.Before = r.now().Add(-r.retention.Age)

@@ -36,6 +36,7 @@ type room struct {
 	helpers sync.WaitGroup
 
 	retention Retention
+	retaining sync.Mutex // held while it is seen to: what two drop at once, one drops twice
 
 	// Owned by run.
 	state    *space.State
