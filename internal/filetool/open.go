@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/below"
 )
 
 // openFile opens a regular file for reading. What is there is looked at before
@@ -28,7 +29,7 @@ func (f *folder) open(p string, check func(string, fs.FileMode) error) (*os.File
 	if err := check(p, info.Mode()); err != nil {
 		return nil, nil, err
 	}
-	file, err := f.root.OpenFile(p, os.O_RDONLY|openNonblock, 0)
+	file, err := f.root.OpenFile(p, os.O_RDONLY|below.Nonblock, 0)
 	if err != nil {
 		return nil, nil, f.explain(p, err)
 	}

@@ -1,36 +1,22 @@
 package filetool
 
 import (
-	"path"
-	"path/filepath"
-	"strconv"
-	"strings"
-	"unicode/utf8"
-
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/below"
 )
 
-// maxPath bounds a path, in bytes, so that no call makes us walk for long.
-const maxPath = 4096
-
-// clean returns p in the one form that the tools use: relative, with slashes,
-// without "." and ".." elements; "." is the folder itself. An empty p means
-// the folder.
-//
-// It reads ".." as text, before any symbolic link is followed, so that "a/../b"
-// is always "b".
+// clean returns p in the one form that the tools use, as [below.Clean] makes it.
 func (f *folder) clean(p string) (string, error) {
-	switch {
-	case len(p) > maxPath:
+	c, problem := below.Clean(p)
+	switch problem {
+	case below.TooLong:
 		return "", parley.Errorf(parley.InvalidArgument, "a path of %d bytes is too long", len(p)).
-			WithHint("write at most %d bytes", maxPath)
-	case strings.ContainsRune(p, 0) || !utf8.ValidString(p):
+			WithHint("write at most %d bytes", below.MaxPath)
+	case below.NotText:
 		return "", parley.Errorf(parley.InvalidArgument, "%s is not a path: it holds a zero byte or invalid UTF-8", quote(p))
-	case isAbsolute(p):
+	case below.Absolute:
 		return "", parley.Errorf(Forbidden, "%s is absolute", quote(p)).WithHint("%s", f.relativeHint(p))
-	}
-	c := path.Clean(filepath.ToSlash(p))
-	if !filepath.IsLocal(filepath.FromSlash(c)) {
+	case below.Outside:
 		return "", parley.Errorf(Forbidden, "%s leads out of the folder", quote(p)).
 			WithHint(`write a path that stays below the folder, such as "notes/today.md"`)
 	}
@@ -51,25 +37,15 @@ func (f *folder) cleanInside(p string) (string, error) {
 	return c, err
 }
 
-func isAbsolute(p string) bool {
-	return strings.HasPrefix(p, "/") || filepath.IsAbs(p) || filepath.VolumeName(p) != ""
-}
-
 // relativeHint names the path to write instead where an absolute one lies
 // below the folder, as it does for callers used to other file servers.
 func (f *folder) relativeHint(p string) string {
-	rel, err := filepath.Rel(f.dir, filepath.FromSlash(p))
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, ok := below.Relative(f.dir, p)
+	if !ok {
 		return `write a path relative to the folder, such as "notes/today.md"`
 	}
-	return "write " + quote(filepath.ToSlash(rel)) + " instead: paths are relative to the folder"
+	return "write " + quote(rel) + " instead: paths are relative to the folder"
 }
 
 // quote is p for a message, which a path must not be able to flood.
-func quote(p string) string {
-	const most = 200
-	if len(p) <= most {
-		return strconv.Quote(p)
-	}
-	return strconv.Quote(strings.ToValidUTF8(p[:most], "")) + "…"
-}
+func quote(p string) string { return below.Quote(p, 200) }

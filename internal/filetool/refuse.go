@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/below"
 )
 
 // Codes of refused calls that have no counterpart on the wire. The others are
@@ -53,7 +53,7 @@ func asRefusal(err error) refusal {
 	if e, ok := errors.AsType[*parley.Error](err); ok {
 		return refusal{e}
 	}
-	return refusal{parley.Errorf(parley.Internal, "%v", rootCause(err))}
+	return refusal{parley.Errorf(parley.Internal, "%v", below.Cause(err))}
 }
 
 // codeOnEveryRefusal gives a code to what the SDK itself refuses: arguments
@@ -80,7 +80,7 @@ func (f *folder) explain(p string, err error) error {
 	if _, ok := errors.AsType[*parley.Error](err); ok {
 		return err
 	}
-	cause := rootCause(err)
+	cause := below.Cause(err)
 	for _, row := range []struct {
 		is      error
 		code    parley.Code
@@ -107,15 +107,4 @@ func (f *folder) explain(p string, err error) error {
 		}
 	}
 	return parley.Errorf(parley.Internal, "%s: %v", quote(p), cause)
-}
-
-// rootCause is err without the operation and the path around it.
-func rootCause(err error) error {
-	if e, ok := errors.AsType[*fs.PathError](err); ok {
-		return e.Err
-	}
-	if e, ok := errors.AsType[*os.LinkError](err); ok {
-		return e.Err
-	}
-	return err
 }

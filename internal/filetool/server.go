@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/below"
 )
 
 // DefaultMaxBytes is the most that one read returns unless [Options.MaxBytes]
@@ -88,7 +89,7 @@ func openFolder(dir string, opts *Options) (*folder, error) {
 	}
 	root, err := os.OpenRoot(abs)
 	if err != nil {
-		return nil, parley.Errorf(parley.Unavailable, "cannot open the folder %q: %v", dir, rootCause(err))
+		return nil, parley.Errorf(parley.Unavailable, "cannot open the folder %q: %v", dir, below.Cause(err))
 	}
 	// One byte more than the most is read, which must not overflow.
 	f := &folder{root: root, dir: abs, maxBytes: min(opts.MaxBytes, math.MaxInt64-1), version: opts.Version}
@@ -98,9 +99,7 @@ func openFolder(dir string, opts *Options) (*folder, error) {
 	if f.version == "" {
 		f.version = "devel"
 	}
-	// The standard library does not export the error, so it is asked for one.
-	_, err = root.Lstat("..")
-	f.escapes = rootCause(err)
+	f.escapes = below.Escapes(root)
 	return f, nil
 }
 
@@ -129,7 +128,7 @@ func existingFolder(dir string) (string, error) {
 		return "", parley.Errorf(parley.NotFound, "there is no folder %q", dir).
 			WithHint("make it first: mkdir -p %q", dir)
 	case err != nil:
-		return "", parley.Errorf(parley.Unavailable, "cannot look at the folder %q: %v", dir, rootCause(err))
+		return "", parley.Errorf(parley.Unavailable, "cannot look at the folder %q: %v", dir, below.Cause(err))
 	case !info.IsDir():
 		return "", parley.Errorf(parley.InvalidArgument, "%q is not a folder", dir).
 			WithHint("name the folder that holds it")

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/parleyhq/parley/internal/below"
 	"github.com/parleyhq/parley/internal/unprivileged"
 )
 
@@ -57,7 +58,7 @@ func TestOpenDoesNotWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.close()
-	file, err := f.root.OpenFile("fifo", os.O_RDONLY|openNonblock, 0)
+	file, err := f.root.OpenFile("fifo", os.O_RDONLY|below.Nonblock, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

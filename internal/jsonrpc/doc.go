@@ -4,8 +4,9 @@
 // properties included.
 //
 // [Decode] is strict where two parsers could read one message differently:
-// duplicate names and invalid UTF-8 come back as a [Message] with a Fault, so
-// that the call which it answers can fail instead of waiting for ever.
+// duplicate names and invalid UTF-8 come back as a [Message] with a Fault, and so
+// does what nests too deep, so that the call which it answers can fail instead of
+// waiting for ever.
 //
 // # Concurrency
 //

@@ -86,7 +86,7 @@ func decodeOne(raw jsontext.Value) (Message, error) {
 	m, err := read(raw)
 	if err != nil {
 		fault := err
-		if m, err = read(raw, lenient...); err != nil {
+		if m, err = readLeniently(raw); err != nil {
 			return Message{}, ErrNotMessage
 		}
 		m.Fault = fault
@@ -95,6 +95,18 @@ func decodeOne(raw jsontext.Value) (Message, error) {
 		return Message{}, ErrNotMessage
 	}
 	return m, nil
+}
+
+// readLeniently finds out whose a message is that cannot be relayed.
+func readLeniently(raw jsontext.Value) (Message, error) {
+	m, err := read(raw, lenient...)
+	if err == nil {
+		return m, nil
+	}
+	if flat := flatten(raw); len(flat) < len(raw) {
+		return read(flat, lenient...)
+	}
+	return Message{}, err
 }
 
 func read(raw jsontext.Value, opts ...jsontext.Options) (Message, error) {

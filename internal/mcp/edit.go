@@ -67,3 +67,12 @@ func SetMeta(obj jsontext.Value, key string, value jsontext.Value) jsontext.Valu
 
 // Quote is a string as JSON.
 func Quote(s string) jsontext.Value { return jsonrpc.AppendString(nil, s) }
+
+// Unquote is the text of a JSON string; false for any other value.
+func Unquote(v jsontext.Value) (text string, ok bool) {
+	if v.Kind() != '"' {
+		return "", false
+	}
+	b, err := jsontext.AppendUnquote(nil, v)
+	return string(b), err == nil
+}

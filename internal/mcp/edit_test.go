@@ -35,6 +35,19 @@ func TestEdit(t *testing.T) {
 	}
 }
 
+func TestUnquote(t *testing.T) {
+	for in, want := range map[string]string{`"a"`: "a", `""`: "", `"\u00e9\n\""`: "é\n\""} {
+		if got, ok := Unquote(jsontext.Value(in)); !ok || got != want {
+			t.Errorf("%s is %q, %v; want %q", in, got, ok, want)
+		}
+	}
+	for _, in := range []string{"", "null", "7", `["a"]`, `{"a":"b"}`, `"a`, `"\x"`} {
+		if got, ok := Unquote(jsontext.Value(in)); ok {
+			t.Errorf("%s passes for the string %q", in, got)
+		}
+	}
+}
+
 func FuzzSetMember(f *testing.F) {
 	f.Add(`{"a":1,"b":{"a":2}}`, "a")
 	f.Add(`{}`, "\x00é")

@@ -40,6 +40,7 @@ const (
 const (
 	MetaEnvelope = "parley/envelope" // of a result: the id of the request's envelope
 	MetaProposal = "parley/proposal" // of a result: the id of the proposal that was approved, or waits
+	MetaAmended  = "parley/amended"  // of a result: who changed the call before it was made, and what was sent
 	MetaOrigin   = "parley/origin"   // of what a list holds: the participant that offers it
 	MetaApproval = "parley/approval" // of what a list holds: "required" or "possible"
 )

@@ -59,8 +59,7 @@ func (p *ParamHeader) Text(arguments jsontext.Value) (text string, ok bool) {
 	}
 	switch v.Kind() {
 	case '"':
-		s, err := jsontext.AppendUnquote(nil, v)
-		return string(s), err == nil
+		return Unquote(v)
 	case 't', 'f':
 		return string(v), true
 	case '0':

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package filetool
+package response
 
 // openNonblock is nothing where folders hold no named pipes.
 const openNonblock = 0
