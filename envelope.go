@@ -89,3 +89,7 @@ func ValidParticipantID(id string) bool {
 	}
 	return true
 }
+
+// IsRedacted reports whether a payload is what redaction leaves, and nothing else:
+// a call must not hide behind it.
+func IsRedacted(payload jsontext.Value) bool { return string(payload) == `{"redacted":true}` }

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -69,40 +68,20 @@ type Query struct {
 }
 
 func (q *Query) values() url.Values {
-	v := url.Values{}
-	set := func(name, value string) {
-		if value != "" {
-			v.Set(name, value)
-		}
-	}
-	position := func(name string, seq uint64) {
-		if seq > 0 {
-			v.Set(name, strconv.FormatUint(seq, 10))
-		}
-	}
-	when := func(name string, t time.Time) {
-		if !t.IsZero() {
-			v.Set(name, t.UTC().Format(time.RFC3339Nano))
-		}
-	}
-	position("after", q.After)
-	position("before", q.Before)
-	set("kind", q.Kind)
-	set("from", q.From)
-	set("to", q.To)
-	set("context", q.Context)
-	set("correlation", q.Correlation)
-	set("q", q.Text)
-	when("since", q.Since)
-	when("until", q.Until)
-	if q.Subtree {
-		v.Set("subtree", "true")
-	}
-	if q.Descending {
-		v.Set("order", "desc")
-	}
-	v.Set("limit", strconv.Itoa(min(cmp.Or(q.Limit, pageSize), pageSize)))
-	return v
+	v := parameters{}
+	v.position("after", q.After)
+	v.position("before", q.Before)
+	v.set("kind", q.Kind)
+	v.set("from", q.From)
+	v.set("to", q.To)
+	v.set("context", q.Context)
+	v.on("subtree", "true", q.Subtree)
+	v.set("correlation", q.Correlation)
+	v.set("q", q.Text)
+	v.time("since", q.Since)
+	v.time("until", q.Until)
+	v.page(q.Limit, q.Descending)
+	return url.Values(v)
 }
 
 // ProposalRecord is a proposal as the gateway keeps it.
@@ -146,27 +125,38 @@ func (a *API) Envelopes(ctx context.Context, q *Query) iter.Seq2[*parley.Envelop
 	if q == nil {
 		q = new(Query)
 	}
-	return decoded(limited(a.list(ctx, q.values(), q, "envelopes"), q.Limit))
+	return decoded(limited(a.list(ctx, q.values(), "envelopes"), q.Limit))
 }
 
 // Chain is what the correlations of an envelope, or of a context, reach, both
 // ways, in the space's order: from reasoning to proposal to decision to call to
-// result. A gateway may end a long one early.
-func (a *API) Chain(ctx context.Context, id string) ([]*parley.Envelope, error) {
-	var chain []*parley.Envelope
-	for e, err := range decoded(a.list(ctx, url.Values{}, nil, "envelopes", id, "chain")) {
-		if err != nil {
-			return nil, err
-		}
-		chain = append(chain, e)
+// result.
+type Chain struct {
+	Envelopes []*parley.Envelope
+	Truncated bool // it is a long one, and some was left out: what was said before what acts
+}
+
+// Chain reads the chain of an envelope or of a context.
+func (a *API) Chain(ctx context.Context, id string) (Chain, error) {
+	page, err := a.get(ctx, url.Values{}, "envelopes", id, "chain")
+	if err != nil {
+		return Chain{}, err
 	}
-	return chain, nil
+	c := Chain{Truncated: string(parley.Member(page, "truncated")) == "true"}
+	for item := range parley.Elements(parley.Member(page, "items")) {
+		e, err := parley.Decode(item, maxNesting)
+		if err != nil {
+			return Chain{}, err
+		}
+		c.Envelopes = append(c.Envelopes, e)
+	}
+	return c, nil
 }
 
 // Participants are all whom the space knows; Present says who is connected.
 func (a *API) Participants(ctx context.Context) ([]Participant, error) {
 	var list []Participant
-	for v, err := range a.list(ctx, url.Values{}, nil, "participants") {
+	for v, err := range a.list(ctx, url.Values{}, "participants") {
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +169,7 @@ func (a *API) Participants(ctx context.Context) ([]Participant, error) {
 func (a *API) Proposals(ctx context.Context, state ProposalState) ([]ProposalRecord, error) {
 	q := url.Values{"state": {cmp.Or(string(state), "all")}}
 	var list []ProposalRecord
-	for v, err := range a.list(ctx, q, nil, "proposals") {
+	for v, err := range a.list(ctx, q, "proposals") {
 		if err != nil {
 			return nil, err
 		}
@@ -238,9 +228,9 @@ func (a *API) Post(ctx context.Context, e *parley.Envelope) (Receipt, error) {
 // list yields the items of a list, page by page. The cursor of a page stands
 // where the next one starts: after it, or before it where the newest come
 // first.
-func (a *API) list(ctx context.Context, values url.Values, q *Query, parts ...string) iter.Seq2[jsontext.Value, error] {
+func (a *API) list(ctx context.Context, values url.Values, parts ...string) iter.Seq2[jsontext.Value, error] {
 	cursor := "after"
-	if q != nil && q.Descending {
+	if values.Get("order") == "desc" {
 		cursor = "before"
 	}
 	return func(yield func(jsontext.Value, error) bool) {

@@ -64,8 +64,9 @@ func (r *Room) connect(ctx context.Context, at *parley.Position) (*websocket.Con
 	ctx, cancel := context.WithTimeoutCause(ctx, r.opts.dialTimeout(), errDialTimeout)
 	defer cancel()
 	conn, resp, err := websocket.Dial(ctx, r.where.websocket(&r.opts, at), &websocket.DialOptions{
-		HTTPClient: r.http,
-		HTTPHeader: r.opts.header(),
+		HTTPClient:      r.http,
+		HTTPHeader:      r.opts.header(),
+		CompressionMode: r.opts.compression(),
 	})
 	if err != nil {
 		if resp != nil && resp.StatusCode != http.StatusSwitchingProtocols {
@@ -80,6 +81,15 @@ func (r *Room) connect(ctx context.Context, at *parley.Position) (*websocket.Con
 		return nil, nil, connectError(r.where, err)
 	}
 	return conn, w, nil
+}
+
+// compression is without a window that is carried from message to message: the
+// gateway agrees on no other.
+func (o *Options) compression() websocket.CompressionMode {
+	if o.Compression {
+		return websocket.CompressionNoContextTakeover
+	}
+	return websocket.CompressionDisabled
 }
 
 var errDialTimeout = errors.New("no welcome in time")

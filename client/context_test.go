@@ -143,7 +143,7 @@ func TestContextOnTheWire(t *testing.T) {
 	if string(list[0].Payload) != `{"thought":"Starting security analysis"}` || string(list[6].Payload) != `{"decision":"Deny the operation"}` {
 		t.Errorf("thought %s and concluded %s", list[0].Payload, list[6].Payload)
 	}
-	if chain := must[[]*parley.Envelope](t)(agent.API().Chain(ctx, reason.ID())); len(chain) == 0 {
+	if chain := must[client.Chain](t)(agent.API().Chain(ctx, reason.ID())); len(chain.Envelopes) == 0 {
 		t.Error("nothing follows from the reasoning")
 	}
 }

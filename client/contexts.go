@@ -3,7 +3,6 @@ package client
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
@@ -29,17 +29,21 @@ const (
 )
 
 // ContextRecord is what the gateway's tree says of one context (section 8 of the
-// contract).
+// contract). In JSON it is what the gateway writes.
 type ContextRecord struct {
-	ID, Type, Parent string
-	Depth            int    // 1 without a parent
-	Opener           string // who sent the first envelope
-	First, Last      uint64 // positions of its oldest and newest envelope
-	Count            uint64 // envelopes on record
-	State            ContextState
-	Opened, Touched  time.Time         // when the first and the last came
-	Metadata         jsontext.Value    // the latest that was sent; nil for none
-	Kinds            map[string]uint64 // envelopes by kind, as in chat or mcp/request:tools/call; lists leave it out
+	ID       string            `json:"id"`
+	Type     string            `json:"type,omitzero"`
+	Parent   string            `json:"parent,omitzero"`
+	Depth    int               `json:"depth"`  // 1 without a parent
+	Opener   string            `json:"opener"` // who sent the first envelope
+	First    uint64            `json:"first"`  // positions of its oldest and newest envelope
+	Last     uint64            `json:"last"`
+	Count    uint64            `json:"count"` // envelopes on record
+	State    ContextState      `json:"state"`
+	Opened   time.Time         `json:"opened"` // when the first and the last came
+	Touched  time.Time         `json:"touched"`
+	Metadata jsontext.Value    `json:"metadata,omitzero"` // the latest that was sent; nil for none
+	Kinds    map[string]uint64 `json:"kinds,omitzero"`    // envelopes by kind, as in chat or mcp/request:tools/call; lists leave it out
 }
 
 // ContextQuery chooses contexts. The zero value is all of them, in the order in
@@ -56,29 +60,16 @@ type ContextQuery struct {
 }
 
 func (q *ContextQuery) values() url.Values {
-	v := url.Values{}
-	set := func(name, value string) {
-		if value != "" {
-			v.Set(name, value)
-		}
-	}
-	position := func(name string, seq uint64) {
-		if seq > 0 {
-			v.Set(name, strconv.FormatUint(seq, 10))
-		}
-	}
-	position("after", q.After)
-	position("before", q.Before)
-	set("state", string(q.State))
-	set("type", q.Type)
-	set("parent", q.Parent)
-	set("opener", q.Opener)
-	set("tree", q.Tree)
-	if q.Descending {
-		v.Set("order", "desc")
-	}
-	v.Set("limit", strconv.Itoa(min(cmp.Or(q.Limit, pageSize), pageSize)))
-	return v
+	v := parameters{}
+	v.position("after", q.After)
+	v.position("before", q.Before)
+	v.set("state", string(q.State))
+	v.set("type", q.Type)
+	v.set("parent", q.Parent)
+	v.set("opener", q.Opener)
+	v.set("tree", q.Tree)
+	v.page(q.Limit, q.Descending)
+	return url.Values(v)
 }
 
 // Contexts reads those that match, page by page as the loop goes on. A nil query
@@ -87,14 +78,14 @@ func (a *API) Contexts(ctx context.Context, q *ContextQuery) iter.Seq2[ContextRe
 	if q == nil {
 		q = new(ContextQuery)
 	}
-	items := limited(a.list(ctx, q.values(), &Query{Descending: q.Descending}, "contexts"), q.Limit)
+	items := limited(a.list(ctx, q.values(), "contexts"), q.Limit)
 	return func(yield func(ContextRecord, error) bool) {
 		for item, err := range items {
-			if err != nil {
-				yield(ContextRecord{}, err)
-				return
+			var c ContextRecord
+			if err == nil {
+				err = read(item, &c)
 			}
-			if !yield(readContext(item), nil) {
+			if !yield(c, err) || err != nil {
 				return
 			}
 		}
@@ -102,121 +93,70 @@ func (a *API) Contexts(ctx context.Context, q *ContextQuery) iter.Seq2[ContextRe
 }
 
 // Context reads one by its id, with its kinds; not_found where there is none.
-func (a *API) Context(ctx context.Context, id string) (ContextRecord, error) {
+func (a *API) Context(ctx context.Context, id string) (c ContextRecord, err error) {
 	body, err := a.get(ctx, nil, "contexts", id)
-	if err != nil {
-		return ContextRecord{}, err
+	if err == nil {
+		err = read(body, &c)
 	}
-	return readContext(body), nil
+	return c, err
 }
 
-func readContext(v jsontext.Value) ContextRecord {
-	return ContextRecord{
-		ID:       text(v, "id"),
-		Type:     text(v, "type"),
-		Parent:   text(v, "parent"),
-		Depth:    int(sequence(v, "depth")),
-		Opener:   text(v, "opener"),
-		First:    sequence(v, "first"),
-		Last:     sequence(v, "last"),
-		Count:    sequence(v, "count"),
-		State:    ContextState(text(v, "state")),
-		Opened:   when(v, "opened"),
-		Touched:  when(v, "touched"),
-		Metadata: parley.Member(v, "metadata"),
-		Kinds:    readKinds(parley.Member(v, "kinds")),
+// read takes an answer of the gateway for what it should be.
+func read(v jsontext.Value, into any) error {
+	if err := json.Unmarshal(v, into); err != nil {
+		return parley.Errorf(parley.Internal, "the gateway's answer is not understood: %v", err)
 	}
-}
-
-func readKinds(v jsontext.Value) map[string]uint64 {
-	if v.Kind() != '{' {
-		return nil
-	}
-	kinds := make(map[string]uint64)
-	for kind, n := range parley.Members(v) {
-		kinds[kind], _ = strconv.ParseUint(string(n), 10, 64)
-	}
-	return kinds
+	return nil
 }
 
 // Digest is a context in short: what is left to decide, what was concluded, and
-// as many of the newest messages as a budget of tokens has room for.
+// as many of the newest messages as a budget of tokens has room for. In JSON it is
+// what the gateway writes.
 type Digest struct {
-	Context    ContextRecord
-	Budget     int    // tokens that were asked for
-	Used       int    // tokens that the entries take, never more than Budget
-	Tokenizer  string // which counted them
-	Proposals  []DigestEntry
-	Conclusion *DigestEntry // the last one; nil for none
-	Kinds      map[string]uint64
-	Messages   []DigestEntry // newest first
-	Omitted    uint64        // messages and proposals that had no room
+	Context      ContextRecord `json:"context"`
+	DigestTokens `json:"tokens"`
+	Proposals    []DigestEntry     `json:"proposals"`
+	Conclusion   *DigestEntry      `json:"conclusion,omitzero"` // the last one; nil for none
+	Kinds        map[string]uint64 `json:"kinds"`
+	Messages     []DigestEntry     `json:"messages"` // newest first
+	Omitted      uint64            `json:"omitted"`  // envelopes that are listed nowhere
+}
+
+// DigestTokens says how large a digest is.
+type DigestTokens struct {
+	Budget    int    `json:"budget"`    // tokens that were asked for
+	Used      int    `json:"used"`      // tokens that the entries take, never more than Budget
+	Tokenizer string `json:"tokenizer"` // which counted them
 }
 
 // DigestEntry is one envelope in short. Its position is for whoever wants to
 // read all of it.
 type DigestEntry struct {
-	Seq  uint64
-	ID   string
-	From string
-	To   []string // of a proposal
-	Kind string
-	TS   time.Time
-	Text string
+	Seq  uint64    `json:"seq"`
+	ID   string    `json:"id"` // cut where it is very long: read by Seq then
+	From string    `json:"from"`
+	To   []string  `json:"to,omitzero"`   // of a proposal
+	Kind string    `json:"kind,omitzero"` // but of a conclusion; cut where it is very long
+	TS   time.Time `json:"ts,omitzero"`   // but of a proposal
+	Text string    `json:"text"`
+
+	ToOmitted int `json:"to_omitted,omitzero"` // how many more it is addressed to
 }
 
 // Digest reads the digest of a context and its descendants within a budget of
 // tokens; 0 is the gateway's default. It is not_found where there is no context.
 func (a *API) Digest(ctx context.Context, id string, tokens int) (*Digest, error) {
-	q := url.Values{}
-	if tokens != 0 {
-		q.Set("tokens", strconv.Itoa(tokens))
-	}
-	v, err := a.get(ctx, q, "contexts", id, "digest")
+	q := parameters{}
+	q.on("tokens", strconv.Itoa(tokens), tokens != 0)
+	v, err := a.get(ctx, url.Values(q), "contexts", id, "digest")
 	if err != nil {
 		return nil, err
 	}
-	count := parley.Member(v, "tokens")
-	d := &Digest{
-		Context:   readContext(parley.Member(v, "context")),
-		Budget:    int(sequence(count, "budget")),
-		Used:      int(sequence(count, "used")),
-		Tokenizer: text(count, "tokenizer"),
-		Proposals: readEntries(parley.Member(v, "proposals")),
-		Kinds:     readKinds(parley.Member(v, "kinds")),
-		Messages:  readEntries(parley.Member(v, "messages")),
-		Omitted:   sequence(v, "omitted"),
-	}
-	if c := parley.Member(v, "conclusion"); c.Kind() == '{' {
-		e := readEntry(c)
-		d.Conclusion = &e
+	d := new(Digest)
+	if err := read(v, d); err != nil {
+		return nil, err
 	}
 	return d, nil
-}
-
-func readEntries(v jsontext.Value) []DigestEntry {
-	var list []DigestEntry
-	for el := range parley.Elements(v) {
-		list = append(list, readEntry(el))
-	}
-	return list
-}
-
-func readEntry(v jsontext.Value) DigestEntry {
-	e := DigestEntry{
-		Seq:  sequence(v, "seq"),
-		ID:   text(v, "id"),
-		From: text(v, "from"),
-		Kind: text(v, "kind"),
-		TS:   when(v, "ts"),
-		Text: text(v, "text"),
-	}
-	for el := range parley.Elements(parley.Member(v, "to")) {
-		if s, err := jsontext.AppendUnquote(nil, el); err == nil {
-			e.To = append(e.To, string(s))
-		}
-	}
-	return e
 }
 
 // Replay reads all envelopes of a context, and with subtree of its descendants,
@@ -224,12 +164,10 @@ func readEntry(v jsontext.Value) DigestEntry {
 // error is the last thing that comes; without one, the replay was whole. It is
 // not_found where there is no context.
 func (a *API) Replay(ctx context.Context, id string, subtree bool) iter.Seq2[*parley.Envelope, error] {
-	q := url.Values{}
-	if subtree {
-		q.Set("subtree", "true")
-	}
+	q := parameters{}
+	q.on("subtree", "true", subtree)
 	return decoded(func(yield func(jsontext.Value, error) bool) {
-		resp, err := a.open(ctx, http.MethodGet, q, nil, "contexts", id, "replay")
+		resp, err := a.open(ctx, http.MethodGet, url.Values(q), nil, "contexts", id, "replay")
 		if err != nil {
 			yield(nil, err)
 			return

@@ -47,7 +47,7 @@ func TestAPIContexts(t *testing.T) {
 func TestAPIDigest(t *testing.T) {
 	g := newGateway(t)
 	calls := replies(g, `{"context":`+contextJSON+`,"tokens":{"budget":500,"used":123,"tokenizer":"o200k_base"},`+
-		`"proposals":[{"seq":4,"id":"p","kind":"mcp/proposal:tools/call","from":"agent","to":["files"],"text":"write"}],`+
+		`"proposals":[{"seq":4,"id":"p","kind":"mcp/proposal:tools/call","from":"agent","to":["files"],"to_omitted":2,"text":"write"}],`+
 		`"conclusion":{"seq":9,"id":"c","from":"agent","ts":"2026-01-02T03:04:06.000Z","text":"deny"},"kinds":{"chat":3},`+
 		`"messages":[{"seq":9,"id":"c","from":"agent","kind":"conclusion","ts":"2026-01-02T03:04:06.000Z","text":"deny"}],"omitted":7}`)
 	d, err := newAPI(t, g).Digest(t.Context(), "reason/1", 500)
@@ -55,9 +55,26 @@ func TestAPIDigest(t *testing.T) {
 		t.Fatalf("asked %q, %v", *calls, err)
 	}
 	if d.Context.ID != "reason/1" || d.Budget != 500 || d.Used != 123 || d.Tokenizer != "o200k_base" || d.Omitted != 7 || d.Kinds["chat"] != 3 ||
-		len(d.Proposals) != 1 || d.Proposals[0].To[0] != "files" || d.Conclusion == nil || d.Conclusion.Text != "deny" ||
+		len(d.Proposals) != 1 || d.Proposals[0].To[0] != "files" || d.Proposals[0].ToOmitted != 2 || d.Conclusion == nil || d.Conclusion.Text != "deny" ||
 		len(d.Messages) != 1 || d.Messages[0].Seq != 9 || d.Messages[0].TS.IsZero() {
 		t.Errorf("got %+v", d)
+	}
+}
+
+// What is no context passes for none.
+func TestAPIContextNonsense(t *testing.T) {
+	for _, answer := range []string{`{"id":7}`, `{"id":"a","count":-1}`, `{"id":"a","opened":"yesterday"}`, `[]`} {
+		g := newGateway(t)
+		replies(g, answer, `{"items":[`+answer+`]}`, answer)
+		a := newAPI(t, g)
+		if c, err := a.Context(t.Context(), "a"); !errors.Is(err, &parley.Error{Code: parley.Internal}) {
+			t.Errorf("%s is the context %+v, %v", answer, c, err)
+		}
+		for c, err := range a.Contexts(t.Context(), nil) {
+			if !errors.Is(err, &parley.Error{Code: parley.Internal}) {
+				t.Errorf("%s is listed as %+v, %v", answer, c, err)
+			}
+		}
 	}
 }
 

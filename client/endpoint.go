@@ -47,33 +47,23 @@ func (e endpoint) String() string { return e.base.String() }
 // websocket is the address to join at. A position wins over history, and is
 // all that is asked for once the room was joined.
 func (e endpoint) websocket(o *Options, at *parley.Position) string {
-	q := url.Values{}
-	set := func(name, value string) {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	on := func(name, value string, on bool) {
-		if on {
-			q.Set(name, value)
-		}
-	}
-	set("space", e.space)
-	set("routing", string(o.Routing))
-	set("contexts", o.Contexts)
-	set("kinds", strings.Join(o.Kinds, ","))
-	on("presence", "off", o.PresenceOff)
-	on("echo", "off", o.EchoOff)
-	on("exclusive", "on", o.Exclusive)
+	q := parameters{}
+	q.set("space", e.space)
+	q.set("routing", string(o.Routing))
+	q.set("contexts", o.Contexts)
+	q.set("kinds", strings.Join(o.Kinds, ","))
+	q.on("presence", "off", o.PresenceOff)
+	q.on("echo", "off", o.EchoOff)
+	q.on("exclusive", "on", o.Exclusive)
 	switch {
 	case at != nil:
-		q.Set("after", strconv.FormatUint(at.Seq, 10))
-		set("epoch", at.Epoch)
+		q.set("after", strconv.FormatUint(at.Seq, 10))
+		q.set("epoch", at.Epoch)
 	case o.History > 0:
-		q.Set("history", strconv.Itoa(o.History))
+		q.set("history", strconv.Itoa(o.History))
 	}
 	u := e.base.JoinPath("ws")
-	u.RawQuery = q.Encode()
+	u.RawQuery = url.Values(q).Encode()
 	return u.String()
 }
 

@@ -3,7 +3,8 @@ package client
 import "context"
 
 // Leave takes no more requests, which are answered with [CodeBusy], waits until
-// those that there are were answered, or until ctx ends, and closes the room.
+// those that there are were answered, and until the gateway has what the room says by
+// itself, such as that a request is cancelled, or until ctx ends, and closes the room.
 // Unlike [Room.Close] it lets handlers finish. It must not be called from a [Handler] or from OnState.
 func (r *Room) Leave(ctx context.Context) {
 	r.mu.Lock()
@@ -16,6 +17,10 @@ func (r *Room) Leave(ctx context.Context) {
 	}()
 	select {
 	case <-answered:
+	case <-ctx.Done():
+	}
+	select {
+	case <-r.outbox.drained():
 	case <-ctx.Done():
 	}
 	r.Close()

@@ -42,3 +42,20 @@ func TestLeave(t *testing.T) {
 		t.Errorf("the request that was being handled was answered %s", got.Payload)
 	}
 }
+
+// Who gives a request up and leaves at once has it cancelled all the same.
+func TestLeaveSaysWhatIsCancelled(t *testing.T) {
+	for range 20 {
+		g := newGateway(t)
+		room := g.dial(t, "you", nil)
+		ctx, cancel := context.WithCancel(t.Context())
+		g.admit = func(_ *connection, e *parley.Envelope) { cancel() }
+		if _, err := room.Request(ctx, "files", "tools/list", nil); err == nil {
+			t.Fatal("it was answered")
+		}
+		room.Leave(t.Context())
+		if !slices.ContainsFunc(g.record(), func(e *parley.Envelope) bool { return e.Kind == "mcp/request:notifications/cancelled" }) {
+			t.Fatal("nobody was told that it is cancelled")
+		}
+	}
+}

@@ -51,6 +51,12 @@ type Options struct {
 	// served twice.
 	Exclusive bool
 
+	// Compression offers the gateway to compress what is 512 bytes and longer
+	// (RFC 7692). It saves bytes at the price of processor time, on both sides:
+	// set it where the way is long or narrow. Default: off, as over loopback
+	// and local networks it gains nothing.
+	Compression bool
+
 	// Handler serves the requests that are addressed to us, from the first one
 	// on. See also [Room.Serve]. Default: nobody answers them.
 	Handler Handler

@@ -25,7 +25,8 @@ type outbox struct {
 	todo     []*sending // not written on this connection
 	next     uint64
 	detached int
-	err      error // why nothing is sent any more
+	quiet    chan struct{} // closed when detached gets to 0; nil: nobody waits
+	err      error         // why nothing is sent any more
 
 	acknowledged, resent int64
 }
@@ -165,11 +166,29 @@ func (o *outbox) close(err error) {
 func (o *outbox) remove(s *sending, res sendResult) {
 	delete(o.pending, s.id)
 	s.gone, s.frame = true, nil
-	if s.done == nil {
-		o.detached--
+	if s.done != nil {
+		s.done <- res
 		return
 	}
-	s.done <- res
+	if o.detached--; o.detached == 0 && o.quiet != nil {
+		close(o.quiet)
+		o.quiet = nil
+	}
+}
+
+// drained is closed when nothing is on its way that nobody waits for.
+func (o *outbox) drained() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.quiet == nil {
+		o.quiet = make(chan struct{})
+	}
+	quiet := o.quiet
+	if o.detached == 0 {
+		close(o.quiet)
+		o.quiet = nil
+	}
+	return quiet
 }
 
 func (o *outbox) counts() (acknowledged, resent int64) {

@@ -44,6 +44,7 @@ type Proposal struct {
 	outcome *Outcome
 	target  []string         // whose answer counts, once it is fulfilled
 	answer  *parley.Envelope // to the fulfilment
+	dropped bool             // the fulfilment is no longer on record, and neither is an answer
 	check   bool             // ask the gateway: something may have been missed
 	changed chan struct{}    // closed with every change, and made anew
 }
@@ -68,7 +69,8 @@ func (r *Room) Propose(ctx context.Context, to, method string, params any, opts 
 }
 
 // Proposal takes up a proposal of ours that was made before, on another
-// connection or by an earlier run of the program. Errors are those of [API].
+// connection or by an earlier run of the program, also where what it said was
+// redacted or dropped since. Errors are those of [API].
 func (r *Room) Proposal(ctx context.Context, id string) (*Proposal, error) {
 	r.mu.Lock()
 	known := r.offers.ours[id]
@@ -76,26 +78,57 @@ func (r *Room) Proposal(ctx context.Context, id string) (*Proposal, error) {
 	if known != nil {
 		return known, nil
 	}
-	e, err := r.api.Envelope(ctx, id)
+	e, err := r.recordedProposal(ctx, id)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := readProposal(e); err != nil {
 		return nil, err
 	}
 	p := r.offers.follow(r, e)
 	return p, r.recheck(ctx, p)
 }
 
+// recordedProposal is a proposal as it is on record. Of one that retention has
+// dropped it is what the gateway still knows, without what it said.
+func (r *Room) recordedProposal(ctx context.Context, id string) (*parley.Envelope, error) {
+	e, err := r.kept(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if e == nil {
+		known, err := r.api.Proposal(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return &parley.Envelope{ID: known.ID, Kind: known.Kind, From: known.From, To: known.To}, nil
+	}
+	if _, err := readProposal(e); err != nil && !isRedactedProposal(e) {
+		return nil, err
+	}
+	return e, nil
+}
+
+// kept is an envelope; nil where it is not on record, or no longer.
+func (r *Room) kept(ctx context.Context, id string) (*parley.Envelope, error) {
+	e, err := r.api.Envelope(ctx, id)
+	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return nil, nil
+	}
+	return e, err
+}
+
+func isRedactedProposal(e *parley.Envelope) bool {
+	return parley.SplitKind(e.Kind).Type == parley.TypeProposal && parley.IsRedacted(e.Payload)
+}
+
 // Wait returns what became of the proposal; of one that was fulfilled, once the
 // answer is there as well. If that answer is an error, it comes as an
-// [*RPCError] beside the outcome.
+// [*RPCError] beside the outcome; if it is no longer on record, a [*parley.Error]
+// with not_found does.
 //
 // Any other error says that there is no outcome yet, and Wait may be called
 // again: the cause of ctx, or why the room ended. Wait has no time-out of its
 // own, since the gateway ends every proposal some day.
 func (p *Proposal) Wait(ctx context.Context) (Outcome, error) {
-	return p.wait(ctx, func() bool { return p.outcome != nil && (p.answer != nil || !p.outcome.executed()) })
+	return p.wait(ctx, func() bool { return p.outcome != nil && (p.answer != nil || p.dropped || !p.outcome.executed()) })
 }
 
 // Decided returns as soon as the proposal is decided, without the answer to a
@@ -146,6 +179,9 @@ func (p *Proposal) recheck(ctx context.Context) {
 
 func (p *Proposal) result() (Outcome, error) {
 	o := *p.outcome
+	if p.answer == nil && p.dropped {
+		return o, parley.Errorf(parley.NotFound, "neither what fulfilled %s nor an answer is on record any more", p.ID)
+	}
 	if p.answer == nil {
 		return o, nil
 	}
@@ -329,14 +365,16 @@ func (r *Room) recheck(ctx context.Context, p *Proposal) error {
 	decision := Decision(record.State)
 	o := &Outcome{Decision: decision, By: record.Closed.By, ID: record.Closed.ID, Reason: record.Closed.Reason}
 	var answer *parley.Envelope
-	var target []string
+	target := record.To
 	if o.executed() {
-		if o.Envelope, err = r.api.Envelope(ctx, o.ID); err != nil {
+		if o.Envelope, err = r.kept(ctx, o.ID); err != nil {
 			return err
 		}
-		target = o.Envelope.To
+		if o.Envelope != nil {
+			target = o.Envelope.To
+		}
 		r.expectAnswer(p, o, target) // first, so that none falls between the record and what arrives
-		if answer, err = r.recordedAnswer(ctx, o.Envelope); err != nil {
+		if answer, err = r.recordedAnswer(ctx, o.ID, target); err != nil {
 			return err
 		}
 	}
@@ -353,7 +391,8 @@ func (r *Room) recheck(ctx context.Context, p *Proposal) error {
 	if p.answer == nil {
 		p.answer = answer
 	}
-	if p.outcome.executed() && p.answer == nil {
+	p.dropped = p.outcome.executed() && p.outcome.Envelope == nil && p.answer == nil
+	if p.outcome.executed() && p.answer == nil && !p.dropped {
 		r.offers.calls[p.outcome.ID] = p
 	} else {
 		r.offers.drop(p)
@@ -376,11 +415,8 @@ func (r *Room) expectAnswer(p *Proposal, o *Outcome, target []string) {
 
 // readRejection reads what a rejection says, if that is still on record.
 func (r *Room) readRejection(ctx context.Context, o *Outcome) error {
-	e, err := r.api.Envelope(ctx, o.ID)
-	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
-		return nil
-	}
-	if err != nil {
+	e, err := r.kept(ctx, o.ID)
+	if e == nil || err != nil {
 		return err
 	}
 	o.Envelope, o.Reason, o.Message = e, text(e.Payload, "reason"), text(e.Payload, "message")
@@ -388,13 +424,14 @@ func (r *Room) readRejection(ctx context.Context, o *Outcome) error {
 }
 
 // recordedAnswer finds the answer to a request, or nil where there is none yet.
-func (r *Room) recordedAnswer(ctx context.Context, request *parley.Envelope) (*parley.Envelope, error) {
-	q := &Query{Correlation: request.ID, Kind: parley.TypeResponse}
+// Where it is not known who was asked, whoever could answer was.
+func (r *Room) recordedAnswer(ctx context.Context, request string, asked []string) (*parley.Envelope, error) {
+	q := &Query{Correlation: request, Kind: parley.TypeResponse}
 	for e, err := range r.api.Envelopes(ctx, q) {
 		if err != nil {
 			return nil, err
 		}
-		if slices.Contains(e.Correlation.IDs, request.ID) && request.Addressed(e.From) &&
+		if slices.Contains(e.Correlation.IDs, request) && (len(asked) == 0 || slices.Contains(asked, e.From)) &&
 			parley.SplitKind(e.Kind).Type == parley.TypeResponse {
 			return e, nil
 		}

@@ -258,6 +258,75 @@ func TestProposalTakenUp(t *testing.T) {
 	}
 }
 
+// What became of a proposal can be read when what it said is off the record.
+func TestProposalTakenUpRedacted(t *testing.T) {
+	g := newGateway(t)
+	g.say("agent", proposalKind, `{"redacted":true}`, withID("p"), to("files"))
+	g.say("agent", "chat", `{"redacted":true}`, withID("c"))
+	g.say("you", requestKind, `{"redacted":true}`, withID("f"), to("files"), answers("p"))
+	g.say("files", "mcp/response:tools/call", `{"result":1}`, to("you", "agent"), answers("f"))
+	answerProposal(g, fulfilledRecord)
+	room := g.dial(t, "agent", nil)
+	p, err := room.Proposal(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Wait(t.Context()); err != nil || got.ID != "f" || string(got.Reply.Result) != "1" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if _, err := room.Proposal(t.Context(), "c"); !errors.Is(err, &parley.Error{Code: parley.ProposalNotFound}) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A call whose answer is off the record was made all the same.
+func TestProposalWhoseAnswerIsGone(t *testing.T) {
+	for name, left := range map[string]func(*gateway){
+		"redacted": func(g *gateway) {
+			g.say("agent", proposalKind, callPayload, withID("p"), to("files"))
+			g.say("you", requestKind, callPayload, withID("f"), to("files"), answers("p"))
+			g.say("files", "mcp/response:tools/call", `{"redacted":true}`, to("you", "agent"), answers("f"))
+		},
+		"dropped with what asked for it": func(g *gateway) {
+			g.say("agent", proposalKind, callPayload, withID("p"), to("files"))
+		},
+		"dropped with all": func(*gateway) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGateway(t)
+			left(g)
+			answerProposal(g, fulfilledRecord)
+			room := g.dial(t, "agent", nil)
+			p, err := room.Proposal(t.Context(), "p")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Envelope.Kind != proposalKind || p.Envelope.From != "agent" || len(p.Envelope.To) != 1 {
+				t.Errorf("the proposal is %+v", p.Envelope)
+			}
+			got, err := p.Wait(t.Context())
+			if !errors.Is(err, &parley.Error{Code: parley.NotFound}) || got.Decision != client.Fulfilled || got.By != "you" || got.ID != "f" || got.Reply != nil {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
+	}
+}
+
+// What was asked for may be dropped, and its answer not.
+func TestProposalWhoseFulfilmentIsDropped(t *testing.T) {
+	g := newGateway(t)
+	g.say("you", "mcp/response:tools/call", `{"result":0}`, to("agent"), answers("f"))
+	g.say("files", "mcp/response:tools/call", `{"result":1}`, to("you", "agent"), answers("f"))
+	answerProposal(g, fulfilledRecord)
+	p, err := g.dial(t, "agent", nil).Proposal(t.Context(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := p.Wait(t.Context()); err != nil || string(got.Reply.Result) != "1" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
 // The answer that comes while the record is being read for it is not lost.
 func TestProposalAnsweredWhileItIsTakenUp(t *testing.T) {
 	g := newGateway(t)

@@ -188,6 +188,9 @@ func (c *call) report(params jsontext.Value) {
 
 // readReply reads a response strictly, in a lazy space as well.
 func readReply(e *parley.Envelope) (*Reply, error) {
+	if parley.IsRedacted(e.Payload) {
+		return nil, parley.Errorf(parley.NotFound, "%s answered, and what it said was redacted", e.From)
+	}
 	if err := parley.CheckResponse(e.Payload); err != nil {
 		return nil, err
 	}

@@ -274,6 +274,38 @@ func TestRetryAfter(t *testing.T) {
 	})
 }
 
+// A token that is no longer taken ends the room; where others at the same address
+// guess, it learns that only after it has waited as it was told.
+func TestTokenNoLongerTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGateway(t)
+		var times []time.Time
+		g.upgrade = func(w http.ResponseWriter, _ *http.Request) bool {
+			switch times = append(times, time.Now()); len(times) {
+			case 1:
+				return true
+			case 2, 3:
+				w.Header().Set("Retry-After", "3")
+				writeProblem(w, 429, "rate_limited", "too many wrong tokens")
+			default:
+				writeProblem(w, 401, "unauthorized", "the token is not known here")
+			}
+			return false
+		}
+		room := g.dial(t, "you", nil)
+		g.dropAll()
+		time.Sleep(time.Minute) // of the bubble's time
+		synctest.Wait()
+		if len(times) != 4 || times[2].Sub(times[1]) < 3*time.Second || times[3].Sub(times[2]) < 3*time.Second {
+			t.Errorf("tried at %v", times)
+		}
+		if err := room.Err(); !errors.Is(err, &parley.Error{Code: parley.Unauthorized}) {
+			t.Errorf("the room ends with %v", err)
+		}
+		room.Close()
+	})
+}
+
 // A gateway that falls silent is found out by its missing pong.
 func TestPings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -30,7 +30,9 @@ import (
 	"github.com/parleyhq/parley/internal/journal/sqlite"
 	"github.com/parleyhq/parley/internal/mcpbridge"
 	"github.com/parleyhq/parley/internal/mcpfront"
+	"github.com/parleyhq/parley/internal/response"
 	"github.com/parleyhq/parley/internal/space"
+	"github.com/parleyhq/parley/internal/webhook"
 )
 
 // serverEnv names the folder for which the test binary is a file tool instead.
@@ -46,7 +48,8 @@ func TestMain(m *testing.M) {
 
 // leftOut are the gateway's figures that the dashboard does not show, and why.
 var leftOut = map[string]string{
-	"parley_journal_last_seq": "grows as parley_envelopes_admitted_total does, which is shown as a rate",
+	"parley_journal_last_seq":    "grows as parley_envelopes_admitted_total does, which is shown as a rate",
+	"parley_contexts_remembered": "bounded, and of interest only where something is amiss",
 }
 
 func TestDashboard(t *testing.T) {
@@ -436,10 +439,12 @@ func bridge(ctx context.Context, g *gateway.Gateway, url, dir string) (ended cha
 		return nil, err
 	}
 	mcpfront.NewMetrics(g.Registerer("demo"))
+	webhook.NewMetrics(g.Registerer("demo")).Track("ops")
 	joined, failed, ended := make(chan string, 1), make(chan error, 1), make(chan struct{})
 	b := mcpbridge.NewBridge(mcpbridge.Server{Command: exe, Env: map[string]string{serverEnv: dir, "GOCOVERDIR": dir}}, mcpbridge.Join{
 		URL: url, Token: "token-of-files", Space: "demo",
 		Metrics: mcpbridge.NewMetrics(g.Registerer("demo"), "files"),
+		Wrap:    response.NewSource(response.SourceOptions{Dir: dir, Home: dir, Getenv: func(string) string { return "" }}),
 		OnJoin:  func(who string) { joined <- who },
 	})
 	go func() {
@@ -461,6 +466,9 @@ func talk(ctx context.Context, url string) error {
 	}
 	defer you.Close()
 	if _, err := you.Request(ctx, "files", "tools/list", nil); err != nil {
+		return err
+	}
+	if _, err := you.Request(ctx, "files", "tools/call", map[string]any{"name": "list_directory", "arguments": map[string]any{"path": "."}}); err != nil {
 		return err
 	}
 	_, err = you.Propose(ctx, "files", "tools/list", nil)

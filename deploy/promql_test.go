@@ -38,7 +38,7 @@ var (
 	words     = []string{"and", "or", "unless", "bool", "offset"}
 	groupings = []string{"by", "without", "on", "ignoring", "group_left", "group_right"}
 	functions = []string{
-		"sum", "min", "max", "count", "avg", "rate", "increase", "changes", "histogram_quantile", "predict_linear",
+		"sum", "min", "max", "count", "avg", "topk", "rate", "increase", "changes", "histogram_quantile", "predict_linear",
 		"time", "vector", "label_values",
 	}
 )

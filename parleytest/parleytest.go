@@ -117,6 +117,16 @@ func (g *Gateway) Connections(participant string) (n int) {
 	return n
 }
 
+// Delivered reports whether all connections of a participant have been sent
+// what they receive of everything on record.
+func (g *Gateway) Delivered(participant string) bool {
+	delivered, err := g.gateway.Delivered(context.WithoutCancel(g.t.Context()), g.Space, participant)
+	if err != nil {
+		g.t.Errorf("parleytest: %v", err)
+	}
+	return delivered
+}
+
 // Epoch is the epoch of the space's journal.
 func (g *Gateway) Epoch() string { return g.epoch }
 
@@ -215,5 +225,8 @@ func (g *Gateway) gatewayOptions() gateway.Options {
 		Journal: g.journal,
 		Spaces:  []gateway.Space{{Rules: rules, Participants: participants}},
 		Logger:  g.options.Logger,
+
+		Sessions:      g.path + "-sessions",
+		ApprovalLinks: g.path + "-links",
 	}
 }

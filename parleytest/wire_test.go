@@ -246,6 +246,8 @@ func problem(resp *http.Response) string {
 // and waits until the gateway has noticed.
 func (p *wirePlay) disconnect(label string) {
 	s := p.socket(label)
+	for !p.gateway.Delivered(s.me) && p.t.Context().Err() == nil {
+	}
 	p.send(label, fence)
 	before := p.gateway.Connections(s.me)
 	handshake := s.conn.Close(websocket.StatusNormalClosure, "")
@@ -337,7 +339,8 @@ func (s *socket) read() {
 	}
 }
 
-// fence is refused, and its refusal arrives after whatever was on its way.
+// fence is refused, and its refusal arrives after whatever this connection alone
+// was told before.
 const fence = `{"id":"fence","kind":""}`
 
 // take sorts a frame. Its envelope is decoded by the strict codec: what the

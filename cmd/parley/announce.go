@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/parleyhq/parley/internal/config"
+	"github.com/parleyhq/parley/internal/gateway"
+	"github.com/parleyhq/parley/internal/tui/safe"
 )
 
 // announcer says on the terminal what "parley up" is doing: to read, or with
@@ -53,22 +55,25 @@ func (a *announcer) listening() {
 			"",
 			"The demo's room has three in it: "+p.name(demoHuman)+", an "+p.name(demoAgent)+", and "+p.name(demoFiles)+", a tool for the files in",
 			d.files+". The agent may read there; to write it has to propose.",
-			"",
-			"In another terminal, in this folder, listen:",
-			"  "+p.good(a.command("tail", "--history 20")),
 			"")
+		a.console()
 		a.guest(d)
 		return
 	}
 	lines := []string{"Parley listens on " + p.name(h.url) + "."}
 	for name, s := range config.Sorted(h.plan.config.Spaces) {
-		lines = append(lines, fmt.Sprintf("  space %s: %s, %s", p.name(name),
-			plural(len(s.Participants), "participant", "participants"), plural(len(s.MCPServers), "MCP server", "MCP servers")))
+		line := fmt.Sprintf("  space %s: %s, %s", p.name(name),
+			plural(len(s.Participants), "participant", "participants"), plural(len(s.MCPServers), "MCP server", "MCP servers"))
+		if len(s.Models) > 0 {
+			line += ", " + plural(len(s.Models), "model participant", "model participants")
+		}
+		lines = append(lines, line)
 		if bounds := s.Retention.String(); bounds != "" {
 			lines = append(lines, "    retention drops for good what is "+bounds)
 		}
 	}
-	lines = append(lines, "Listen with "+p.good(program()+" tail"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
+	lines = append(lines, "Open "+p.name(consoleURL(h.url))+" in a browser; "+p.good(program()+" token link"+urlFlag(h.url)+" --token-file FILE")+" makes a link that signs you in.")
+	lines = append(lines, "Sit down in a terminal with "+p.good(program()+" chat"+urlFlag(h.url)+" --token-file FILE")+"; Ctrl-C ends it.")
 	a.tell(event{Event: "listening", URL: h.url}, lines...)
 	for name, s := range config.Sorted(h.plan.config.Spaces) {
 		url, as := mcpURL(h.url, name, ""), "with a participant's token"
@@ -77,6 +82,25 @@ func (a *announcer) listening() {
 		}
 		a.tell(event{Event: "mcp", URL: url, Space: name, Who: s.MCP.Anonymous}, "MCP clients come in at "+p.name(url)+" "+as+": "+mcpGuide)
 	}
+}
+
+// console says how to open the demo's console, and how to do without.
+func (a *announcer) console() {
+	d, p := a.house.plan.demo, a.t.palette()
+	you := d.config.Spaces[defaultSpace].Participants[demoHuman]
+	link := consoleURL(a.house.url)
+	code, _, err := a.house.gateway.SignInCode(gateway.TokenHash(you.TokenHashes[0]))
+	if err == nil { // else the page asks for the token
+		link = signInLink(a.house.url, code)
+	}
+	a.tell(event{Event: "console", URL: link, Space: defaultSpace, Who: demoHuman},
+		"Open the room in a browser. This link signs you in, once, within 10 minutes:",
+		"  "+p.good(link),
+		"Another one: "+p.good(a.command("token link")),
+		"",
+		"Or sit down in it in another terminal, in this folder:",
+		"  "+p.good(a.command("chat")),
+		"")
 }
 
 // mcpGuide says how to configure MCP clients.
@@ -96,10 +120,11 @@ func (a *announcer) guest(d *demoPlan) {
 func (a *announcer) proposed(id string) {
 	p := a.t.palette()
 	a.tell(event{Event: "proposed", Space: defaultSpace, Who: demoAgent, ID: id},
-		"The agent proposes to write hello.txt. Approve it, in another terminal:",
-		"  "+p.good(a.command("send fulfil", shortID(id))),
-		"or say no:",
-		"  "+p.good(a.command("send reject", shortID(id), "--reason disagree")),
+		"The agent proposes to write hello.txt. Approve it in the browser, or in another terminal, by the keys a and Enter:",
+		"  "+p.good(a.command("chat")),
+		"or, without looking around, by one of these:",
+		"  "+p.good(a.command("send fulfil", safe.ShortID(id))),
+		"  "+p.good(a.command("send reject", safe.ShortID(id), "--reason disagree")),
 		"",
 		"Ctrl-C ends it all; what was proposed is still there when you come back.",
 		"")

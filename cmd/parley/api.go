@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
 )
 
 // api speaks to a gateway over HTTP (section 10 of the contract).
@@ -73,6 +74,11 @@ func (a *api) do(ctx context.Context, method, path string, query url.Values, bod
 	if len(query) > 0 {
 		u += "?" + query.Encode()
 	}
+	return a.call(ctx, method, u, body)
+}
+
+// call makes one call to a URL of the gateway, as do does.
+func (a *api) call(ctx context.Context, method, u string, body []byte) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
 	if err != nil {
 		return nil, usagef("%q is not the URL of a gateway: %v", a.url, err)
@@ -140,6 +146,22 @@ func advised(e *parley.Error) *parley.Error {
 		return e.WithHint("check the token that --token-file or PARLEY_TOKEN gives, and --space; parley up wrote those of its demo to %s", demoDir)
 	}
 	return e
+}
+
+// sdk reads what the SDK can read.
+func (a *api) sdk() (*client.API, error) {
+	return client.NewAPI(a.url, &client.Options{Token: a.token, Space: a.space, HTTPClient: a.http})
+}
+
+// problem is what the SDK failed with, in words for a command line.
+func (a *api) problem(err error) error {
+	if refusal, ok := err.(*parley.Error); ok {
+		return advised(refusal)
+	}
+	if err != nil {
+		return a.unreachable(err)
+	}
+	return nil
 }
 
 // unreachable says that nobody answered.

@@ -10,6 +10,7 @@ import (
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
 	"github.com/parleyhq/parley/internal/mcpbridge"
+	"github.com/parleyhq/parley/internal/response"
 )
 
 // bridgeServer is what a configuration says of an MCP server, as the bridge
@@ -49,7 +50,22 @@ func servants(s *config.Space) map[string][]string {
 			}
 		}
 	}
+	for id := range config.Sorted(s.Models) {
+		serves[string(config.ServesSampling)] = append(serves[string(config.ServesSampling)], id)
+	}
 	return serves
+}
+
+// wrap is how the tools of a server answer in the envelope; nil where they need
+// not. All servers share one configuration.
+func (h *house) wrap(name bridgeName) *response.Source {
+	if h.plan.config.Spaces[name.space].MCPServers[name.id].Response != config.ResponseWrap {
+		return nil
+	}
+	if h.responses == nil {
+		h.responses = response.NewSource(response.SourceOptions{Log: h.plan.log})
+	}
+	return h.responses
 }
 
 // unanswered are the requests to a server that a crash of this process left
@@ -129,6 +145,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 	b := mcpbridge.NewBridge(server, mcpbridge.Join{
 		URL: h.url, Token: h.tokens[name], Space: name.space, HTTP: h.inside, Connect: connect, Log: log,
 		Metrics:    mcpbridge.NewMetrics(h.gateway.Registerer(name.space), name.id),
+		Wrap:       h.wrap(name),
 		Serves:     servants(h.plan.config.Spaces[name.space]),
 		Unanswered: func(ctx context.Context) ([]mcpbridge.Unanswered, error) { return h.unanswered(ctx, name) },
 		OnJoin: func(string) {
@@ -139,6 +156,7 @@ func (h *house) bridgeOne(ctx context.Context, a *announcer, name bridgeName, se
 		Before:  func(ctx context.Context, o *mcpbridge.Offer) { h.hall.record(ctx, name, o) },
 		OnOffer: func(_ string, o *mcpbridge.Offer) { h.hall.offered(ctx, name, o) },
 		OnState: func(s mcpbridge.State) {
+			h.tellBridge(name, s)
 			if s.Phase == mcpbridge.Failed {
 				heard()
 				a.unbridged(name, s.Err, said.take())

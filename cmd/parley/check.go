@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/config"
+	"github.com/parleyhq/parley/internal/webhook"
 )
 
 // configName is the configuration that is looked for in the current folder.
@@ -16,6 +18,7 @@ const configName = "parley.yaml"
 
 func newCheck(t *terminal) *cobra.Command {
 	var imports importFlags
+	var answers responseFlags
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Check a configuration, and show all its mistakes at once",
@@ -25,14 +28,24 @@ started.
 
 With --import, show instead what parley.yaml would say of the MCP servers that another
 program is configured with. Secrets do not show: what is written there literally
-becomes a reference to an environment variable, which you set.`,
+becomes a reference to an environment variable, which you set.
+
+With --response, check the configuration of tools' answers instead, as a tool or a
+bridge would read it.`,
 		Example: `  parley check
-  parley check deploy/parley.yaml
-  parley check --import .vscode/mcp.json`,
+  parley check /etc/parley/parley.yaml
+  parley check --import .vscode/mcp.json
+  parley check --response .parley/response_config.json`,
 		Args: arguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := imports.check(); err != nil {
 				return err
+			}
+			if err := answers.check(&imports, args); err != nil {
+				return err
+			}
+			if answers.asked() {
+				return answers.run(t)
 			}
 			path := configName
 			if len(args) == 1 {
@@ -53,18 +66,24 @@ becomes a reference to an environment variable, which you set.`,
 		},
 	}
 	imports.register(cmd.Flags())
+	answers.register(cmd.Flags())
 	return cmd
 }
 
-// warnServers says which MCP servers could not be started from here and now. That
-// is no mistake of the file's.
+// warnServers says which MCP servers and models could not be started from here
+// and now. That is no mistake of the file's.
 func warnServers(t *terminal, path string, c *config.Config) {
+	_, noModels := findModelProgram()
 	for name, s := range config.Sorted(c.Spaces) {
 		for id, m := range config.Sorted(s.MCPServers) {
 			if err := bridgeServer(m).Check(); err != nil {
 				e := asError(err)
 				writeProblem(t.err, config.Problem{Message: "spaces." + name + ".mcp_servers." + id + ": " + e.Message, Hint: e.Hint}, path+": warning")
 			}
+		}
+		if len(s.Models) > 0 && noModels != nil {
+			e := asError(noModels)
+			writeProblem(t.err, config.Problem{Message: "spaces." + name + ".models: " + e.Message, Hint: e.Hint}, path+": warning")
 		}
 	}
 }
@@ -103,8 +122,26 @@ func (t *terminal) printSummary(path string, c *config.Config) error {
 		for id, m := range config.Sorted(s.MCPServers) {
 			fmt.Fprintf(t.out, "    %s: MCP server, %s\n", id, serverName(m))
 		}
+		for id, m := range config.Sorted(s.Models) {
+			fmt.Fprintf(t.out, "    %s: %s, %s\n", id, plural(len(m.Names()), "model", "models"), strings.Join(m.Names(), ", "))
+		}
+		for _, w := range s.Webhooks {
+			t.printHook(w)
+		}
 	}
 	return nil
+}
+
+// printHook says what leaves the house by a webhook, and where it goes.
+func (t *terminal) printHook(w *config.Webhook) {
+	what := "without what participants write"
+	if w.Content == config.ContentFull {
+		what = "with what participants write"
+	}
+	if len(w.Approvers) > 0 {
+		what += ", with links to decide as " + strings.Join(w.Approvers, ", ")
+	}
+	fmt.Fprintf(t.out, "    webhook %s: %s to %s, %s\n", w.Name, plural(len(w.Events), "kind of event", "kinds of events"), webhook.Shown(w.URL.Reveal()), what)
 }
 
 func tokens(n int) string {
@@ -137,6 +174,8 @@ type spaceSummary struct {
 	Enforcement  string   `json:"enforcement"`
 	Participants []string `json:"participants"`
 	MCPServers   []string `json:"mcp_servers"`
+	Models       []string `json:"models,omitempty"`
+	Webhooks     []string `json:"webhooks,omitempty"`
 }
 
 func summaryOf(path string, c *config.Config) summary {
@@ -148,6 +187,12 @@ func summaryOf(path string, c *config.Config) summary {
 		}
 		for id := range config.Sorted(space.MCPServers) {
 			one.MCPServers = append(one.MCPServers, id)
+		}
+		for id := range config.Sorted(space.Models) {
+			one.Models = append(one.Models, id)
+		}
+		for _, w := range space.Webhooks {
+			one.Webhooks = append(one.Webhooks, w.Name)
 		}
 		s.Spaces = append(s.Spaces, one)
 	}

@@ -71,13 +71,13 @@ func ended(end *client.EndError) *parley.Error {
 	var e *parley.Error
 	switch {
 	case errors.Is(end, client.ErrRemoved):
-		e = parley.Errorf(removed, "you were removed from the space").WithHint("parley log shows by whom")
+		e = parley.Errorf(removed, "you were removed from the space").WithHint("parley log shows by whom; who still has a token may join again")
 	case errors.Is(end, client.ErrReplaced):
 		e = parley.Errorf(replaced, "another program took over").WithHint("it uses the same token, and wants to be the only one that does")
 	default:
 		e = parley.Errorf(parley.Unauthorized, "the token is no longer taken").WithHint("the gateway's configuration has changed")
 	}
-	if _, reason, ok := strings.Cut(end.Reason, ": "); ok { // "removed: WHY"
+	if _, reason, _ := strings.Cut(end.Reason, ": "); reason != "" { // "removed: WHY"
 		e.Message += ": " + reason
 	}
 	return e

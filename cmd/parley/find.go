@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/tui/safe"
 )
 
 // What somebody calls an envelope: its id, the unique beginning of it, or its
@@ -21,11 +22,11 @@ import (
 const recent = 1_000
 
 // findThread is the thread of what somebody named.
-func findThread(ctx context.Context, rec record, name string) ([]jsontext.Value, error) {
+func findThread(ctx context.Context, rec record, name string) (*thread, error) {
 	if passable(name) {
-		list, err := rec.thread(ctx, name)
+		found, err := rec.thread(ctx, name)
 		if !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
-			return list, err
+			return found, err
 		}
 	}
 	id, err := findEnvelope(ctx, rec, name)
@@ -43,7 +44,7 @@ func passable(name string) bool {
 	return !isSeq && !isShortUUID(name)
 }
 
-// isShortUUID reports whether a name looks like [shortID] of a UUID.
+// isShortUUID reports whether a name looks like [safe.ShortID] of a UUID.
 func isShortUUID(name string) bool {
 	const shape = "00000000-0000-0000"
 	if len(name) != len(shape) {
@@ -87,8 +88,12 @@ func findEnvelope(ctx context.Context, rec record, name string) (string, error) 
 // open ones first.
 func findProposal(ctx context.Context, a *api, name string) (string, error) {
 	rec := &gatewayRecord{*a}
-	if _, isSeq := asSeq(name); isSeq {
-		return found(name)(findEnvelope(ctx, rec, name))
+	if seq, isSeq := asSeq(name); isSeq {
+		id, err := findEnvelope(ctx, rec, name)
+		if err == nil && id == "" {
+			id, err = openAt(ctx, a, seq)
+		}
+		return found(name)(id, err)
 	}
 	list, err := a.get(ctx, "/proposals", url.Values{"state": {"open"}, "limit": {strconv.Itoa(recent)}})
 	if err != nil {
@@ -102,6 +107,9 @@ func findProposal(ctx context.Context, a *api, name string) (string, error) {
 		}
 		if _, err := rec.one(ctx, name); !errors.Is(err, &parley.Error{Code: parley.NotFound}) {
 			return name, err
+		}
+		if _, err := a.get(ctx, pathOf("/proposals/%s", name), nil); err == nil {
+			return name, nil // its envelope is no longer on record, and the rules remember it
 		}
 	}
 	if id, err := pick(name, open); err != nil || id != "" {
@@ -125,7 +133,7 @@ func found(name string) func(string, error) (string, error) {
 // shownAs is the id of a proposal that is shown by a name which is not its id.
 func shownAs(name string, list []jsontext.Value) string {
 	for _, v := range list {
-		if id := idOf(v); id != name && shortID(id) == name {
+		if id := idOf(v); id != name && safe.ShortID(id) == name {
 			return id
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
 )
 
 // findContext is the id of the context that somebody named: by its id, which may
@@ -33,9 +34,23 @@ func findContext(ctx context.Context, rec record, name string) (string, error) {
 	return found[0], nil
 }
 
+// findToRead is the context that somebody wants to read, with what is nested in it or
+// alone: then something must have been said in it.
+func findToRead(ctx context.Context, rec record, name string, alone bool) (string, error) {
+	id, err := findContext(ctx, rec, name)
+	if err != nil || !alone {
+		return id, err
+	}
+	if _, err = rec.context(ctx, id); errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		err = parley.Errorf(parley.NotFound, "nothing was said in %.130q itself", id).
+			WithHint("to read what is nested in it: replay without --only, list and search with --subtree")
+	}
+	return id, err
+}
+
 // hasTree reports whether a context was opened, or one below it.
 func hasTree(ctx context.Context, rec record, id string) (bool, error) {
-	for _, err := range rec.contexts(ctx, contextQuery{tree: id, limit: 1}) {
+	for _, err := range rec.contexts(ctx, &client.ContextQuery{Tree: id, Limit: 1}) {
 		if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
 			return false, nil
 		}
@@ -50,7 +65,7 @@ func contextsLike(ctx context.Context, rec record, prefix string) ([]string, err
 		return nil, nil
 	}
 	var found []string
-	for c, err := range rec.contexts(ctx, contextQuery{newest: true, limit: recent}) {
+	for c, err := range rec.contexts(ctx, &client.ContextQuery{Descending: true, Limit: recent}) {
 		if err != nil {
 			return nil, err
 		}

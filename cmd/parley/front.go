@@ -164,7 +164,16 @@ const mostOffers = 256
 // Uncollected implements [mcpfront.House].
 func (l *hall) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (mcpfront.Waiting, bool, error) {
 	p, found, err := l.house.gateway.Uncollected(ctx, at.Space, at.Participant, kind, to, params)
-	return mcpfront.Waiting{ID: p.ID, Outdated: p.Outdated}, found, err
+	return mcpfront.Waiting{ID: p.ID, Outdated: p.Outdated, Unsure: p.Unsure}, found, err
+}
+
+// ResultBudget implements [mcpfront.House].
+func (l *hall) ResultBudget(at mcpfront.Place, server, tool string) int {
+	s := l.house.plan.config.Spaces[at.Space]
+	if s == nil {
+		return 0
+	}
+	return s.ResultBudget(at.Participant, server, tool)
 }
 
 // Collected implements [mcpfront.House].

@@ -9,7 +9,7 @@ import (
 
 // Guests are what runs beside the gateway in this process and talks to it as
 // anybody does: the bridges of MCP servers, who sums up contexts, and the demo's
-// agent.
+// agent. Models are guests as well, in processes of their own.
 
 // invite lets guests in until ctx ends or the house closes.
 func (h *house) invite(ctx context.Context) context.Context {
@@ -43,8 +43,6 @@ func (h *house) playAgent(ctx context.Context, d *demoPlan, a *announcer) error 
 	defer room.Close()
 	return demo.Run(ctx, room, demo.Options{
 		Files:      demoFiles,
-		Approve:    func(id string) string { return a.command("send fulfil", shortID(id)) },
-		Reject:     func(id string) string { return a.command("send reject", shortID(id)) },
 		OnProposal: a.proposed,
 		OnIdle:     a.idle,
 	})

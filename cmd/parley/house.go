@@ -17,7 +17,9 @@ import (
 	"github.com/parleyhq/parley/internal/inproc"
 	"github.com/parleyhq/parley/internal/journal/sqlite"
 	"github.com/parleyhq/parley/internal/mcpfront"
+	"github.com/parleyhq/parley/internal/response"
 	"github.com/parleyhq/parley/internal/space"
+	"github.com/parleyhq/parley/internal/webhook"
 )
 
 // house is a gateway with all that runs beside it.
@@ -32,11 +34,14 @@ type house struct {
 	front   *mcpfront.Front // of /mcp
 	server  *http.Server
 	inside  *http.Client          // of those who run beside the gateway
-	tokens  map[bridgeName]string // of bridges, known to this process alone
+	tokens  map[bridgeName]string // of theirs, known to this process alone
+
+	responses *response.Source // how wrapped tools answer; nil until one is bridged
+	webhooks  *webhook.Desk    // nil before they are opened, and once they have ended
 
 	serving sync.WaitGroup // the HTTP server
 	failed  chan error     // what it returned
-	guests  sync.WaitGroup // bridges and the demo's agent
+	guests  sync.WaitGroup // bridges, models and the demo's agent
 	leave   func()         // asks the guests to go
 
 	starting sync.WaitGroup // MCP servers that nothing was heard of yet, though they are not late
@@ -98,17 +103,26 @@ func (h *house) open(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := h.openWebhooks(ctx); err != nil {
+		return err
+	}
 	h.gateway, err = gateway.New(ctx, gateway.Options{
-		Journal: h.journal, Spaces: spaces, Logger: h.plan.log,
+		Journal: h.journal, Spaces: spaces, Logger: h.plan.log, Recorded: h.webhooks.Recorded,
 		Hosts: h.plan.config.Hosts, Origins: h.plan.config.Origins,
+		Sessions: h.plan.config.Journal.Path + "-sessions", ApprovalLinks: h.plan.config.Journal.Path + "-links",
+		PublicURL: h.plan.config.PublicURL, URL: h.url,
+		Bridges: h.hall,
 	})
 	if err != nil {
+		return err
+	}
+	if err := h.webhooks.Start(ctx, h.gateway.Registerer); err != nil {
 		return err
 	}
 	h.front = mcpfront.New(h.hall, mcpfront.Options{
 		Version: readVersion().Version, Metrics: h.hall.metrics(), Log: h.plan.log,
 	})
-	h.server = gateway.Server(h.gateway.Handler(h.hall.routes(h.front)...))
+	h.server = gateway.Server(h.gateway.Handler(append(h.hall.routes(h.front), h.webhookRoutes()...)...))
 	server, within := h.server, inproc.Listen()
 	h.inside = &http.Client{Transport: &http.Transport{DialContext: within.DialContext, MaxIdleConnsPerHost: 64}}
 	h.serving.Go(func() { h.failed <- server.Serve(h.listener) })
@@ -152,18 +166,24 @@ func (h *house) spaces() ([]gateway.Space, error) {
 			one.Participants[id] = participantOf(p, h.hall.seatToken(mcpfront.Place{Space: name, Participant: id}))
 		}
 		for id, m := range s.MCPServers {
-			token := randomToken()
-			h.tokens[bridgeName{name, id}] = token
 			one.Rules.Participants[id] = m.Capabilities
 			if m.Pin == config.PinStrict {
 				one.Rules.Pins[id] = true
 			}
-			one.Participants[id] = gateway.Participant{Tokens: []gateway.TokenHash{gateway.TokenHash(config.HashToken(token))}}
+			one.Participants[id] = h.admit(bridgeName{name, id})
 		}
+		h.addModels(s, &one)
 		h.addSummarizer(s, &one)
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+// admit makes a token with which somebody joins who runs beside the gateway.
+func (h *house) admit(name bridgeName) gateway.Participant {
+	token := randomToken()
+	h.tokens[name] = token
+	return gateway.Participant{Tokens: []gateway.TokenHash{gateway.TokenHash(config.HashToken(token))}}
 }
 
 func participantOf(p *config.Participant, seat gateway.TokenHash) gateway.Participant {
@@ -201,6 +221,7 @@ func (h *house) shutdown(ctx context.Context) error {
 	h.leave()
 	h.guests.Wait()
 	h.stopServing(ctx)
+	h.stopWebhooks(ctx)
 	err := h.gateway.Shutdown(ctx)
 	h.server, h.gateway = nil, nil
 	if err != nil {
@@ -231,6 +252,7 @@ func (h *house) close() {
 	if h.server != nil {
 		h.server.Close()
 	}
+	h.stopWebhooks(ctx)
 	if h.gateway != nil {
 		h.gateway.Shutdown(ctx)
 	}

@@ -3,13 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/config"
 	"github.com/parleyhq/parley/internal/mcpbridge"
+	"github.com/parleyhq/parley/internal/response"
 )
 
 // joinFlags say which MCP server to take along.
@@ -21,6 +24,7 @@ type joinFlags struct {
 
 	era      string
 	sessions string
+	response string
 	roots    bool
 	serves   []string
 }
@@ -29,15 +33,30 @@ func newJoin(t *terminal) *cobra.Command {
 	var to target
 	var flags joinFlags
 	cmd := &cobra.Command{
-		Use:   "join NAME (-- COMMAND [ARG…] | --server-url URL)",
-		Short: "Take one MCP server into a space of a running gateway",
+		Use:   "join NAME (-- COMMAND [ARG…] | --server-url URL), or join --model KIND:MODEL [URL]",
+		Short: "Take one MCP server, or a model, into a space of a running gateway",
 		Long: `Run an MCP server, or reach one over Streamable HTTP, and keep it in a space as the
 participant NAME, whose token has to be shown. A server that dies is started
-again; Ctrl-C ends it.`,
+again; Ctrl-C ends it.
+
+With --model a model joins instead, and answers requests for sampling/createMessage.
+It is called as the participant whose token is shown, so no NAME is given; in
+parley.yaml that one needs the capabilities mcp/response:* and
+mcp/request:notifications/*, and serves: [sampling]. The program parley-model does the
+work, and has to be beside parley or in PATH; docs/models.md tells more.`,
 		Example: `  parley join files --token-file files.token -- parley tools files ./workspace
-  parley join wiki --token-file wiki.token --server-url http://127.0.0.1:9000/mcp`,
-		Args: func(cmd *cobra.Command, args []string) error { return checkJoin(cmd, args, flags) },
+  parley join wiki --token-file wiki.token --server-url http://127.0.0.1:9000/mcp
+  parley join --model anthropic:claude-sonnet-4 --key env:ANTHROPIC_API_KEY --token-file llm.token`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := checkJoinModel(cmd, args); err != nil || joinsModel(cmd) {
+				return err
+			}
+			return checkJoin(cmd, args, flags)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if joinsModel(cmd) {
+				return joinModel(cmd, args)
+			}
 			server, err := flags.server(args[1:])
 			if err != nil {
 				return err
@@ -46,7 +65,11 @@ again; Ctrl-C ends it.`,
 			if err != nil {
 				return err
 			}
-			return runJoin(cmd.Context(), t, &to, args[0], server, serves)
+			wrap, err := flags.wrap(t)
+			if err != nil {
+				return err
+			}
+			return runJoin(cmd.Context(), t, &to, args[0], server, mcpbridge.Join{Serves: serves, Wrap: wrap})
 		},
 	}
 	to.addFlags(cmd.Flags())
@@ -57,8 +80,10 @@ again; Ctrl-C ends it.`,
 	f.StringArrayVar(&flags.env, "env", nil, "a variable for the command, as `NAME=VALUE`, or NAME of one that is set here; may be repeated")
 	f.StringVar(&flags.era, "era", "auto", "the versions of MCP to speak: legacy, modern, or auto: what it says")
 	f.StringVar(&flags.sessions, "sessions", "auto", "who shares a session: auto, shared or peer")
+	f.StringVar(&flags.response, "response", "pass", "what becomes of its tools' answers: pass, or wrap: the response envelope")
 	f.BoolVar(&flags.roots, "roots", false, "let callers declare their roots to it")
 	f.StringArrayVar(&flags.serves, "serves", nil, "who answers what it asks for where a caller cannot, as `sampling=WHO` or elicitation=WHO; may be repeated")
+	addModelFlags(f)
 	return cmd
 }
 
@@ -122,6 +147,17 @@ func (f *joinFlags) servants() (map[string][]string, error) {
 	return serves, nil
 }
 
+// wrap is how its tools answer in the envelope; nil where they need not.
+func (f *joinFlags) wrap(t *terminal) (*response.Source, error) {
+	switch config.Response(f.response) {
+	case config.ResponsePass:
+		return nil, nil
+	case config.ResponseWrap:
+		return response.NewSource(response.SourceOptions{Log: t.logger(slog.LevelInfo)}), nil
+	}
+	return nil, usagef("--response is %q", f.response).hint("it is pass or wrap")
+}
+
 // variables reads NAME=VALUE, and NAME as one of our own.
 func variables(list []string) (map[string]string, error) {
 	if len(list) == 0 {
@@ -141,7 +177,7 @@ func variables(list []string) (map[string]string, error) {
 }
 
 // runJoin keeps the server in the space until Ctrl-C.
-func runJoin(ctx context.Context, t *terminal, to *target, name string, server mcpbridge.Server, serves map[string][]string) error {
+func runJoin(ctx context.Context, t *terminal, to *target, name string, server mcpbridge.Server, join mcpbridge.Join) error {
 	a, err := to.open(ctx, t)
 	if err != nil {
 		return stopped(ctx, err)
@@ -151,22 +187,21 @@ func runJoin(ctx context.Context, t *terminal, to *target, name string, server m
 	connect := clientInfo()
 	connect.OnStderr = func(line string) { t.say("%s", t.errPalette().dim(name+": "+clean(line))) }
 	who := announcer{t: t}
-	err = mcpbridge.NewBridge(server, mcpbridge.Join{
-		URL: a.url, Token: a.token, Space: a.space, Connect: connect, Serves: serves,
-		OnJoin: func(participant string) {
-			if participant != name {
-				stop(parley.Errorf(parley.IdentityMismatch, "the token is that of %q", participant).
-					WithHint("join as %s, or show the token of %s", participant, name))
-				return
-			}
-			who.bridged(bridgeName{a.space, name})
-		},
-		OnState: func(s mcpbridge.State) {
-			if s.Phase == mcpbridge.Failed {
-				who.unbridged(bridgeName{a.space, name}, s.Err, "")
-			}
-		},
-	}).Run(ctx)
+	join.URL, join.Token, join.Space, join.Connect = a.url, a.token, a.space, connect
+	join.OnJoin = func(participant string) {
+		if participant != name {
+			stop(parley.Errorf(parley.IdentityMismatch, "the token is that of %q", participant).
+				WithHint("join as %s, or show the token of %s", participant, name))
+			return
+		}
+		who.bridged(bridgeName{a.space, name})
+	}
+	join.OnState = func(s mcpbridge.State) {
+		if s.Phase == mcpbridge.Failed {
+			who.unbridged(bridgeName{a.space, name}, s.Err, "")
+		}
+	}
+	err = mcpbridge.NewBridge(server, join).Run(ctx)
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return cause
 	}

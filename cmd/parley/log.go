@@ -12,7 +12,7 @@ func newLog(t *terminal) *cobra.Command {
 	var from recordFlags
 	cmd := newLogList(t, &from)
 	cmd.Use, cmd.Args = "log [VERB]", group()
-	cmd.Short = "Read what is on record: list, search, chain, tree, replay, verify, export, head, redact"
+	cmd.Short = "Read what is on record: list, search, chain, tree, replay, stats, verify, export, head, redact"
 	cmd.Long = `Read the record of a space, over HTTP or, with --journal, out of the file, whether a
 gateway runs or not. Without a verb: log list.`
 	cmd.Example = `  parley log --limit 20
@@ -20,7 +20,7 @@ gateway runs or not. Without a verb: log list.`
 	from.add(cmd)
 	cmd.AddCommand(
 		newLogList(t, &from), newLogSearch(t, &from), newLogChain(t, &from),
-		newLogTree(t, &from), newLogReplay(t, &from),
+		newLogTree(t, &from), newLogReplay(t, &from), newLogStats(t, &from),
 		newLogVerify(t, &from), newLogExport(t, &from), newLogHead(t, &from), newLogRedact(t, &from),
 	)
 	return cmd
@@ -29,8 +29,9 @@ gateway runs or not. Without a verb: log list.`
 // listFlags say what to list, and how.
 type listFlags struct {
 	query
-	order string
-	full  bool
+	context string // as somebody named it
+	order   string
+	full    bool
 }
 
 func (f *listFlags) add(cmd *cobra.Command) {
@@ -39,7 +40,7 @@ func (f *listFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.from, "from", "", "only what this `PARTICIPANT` sent")
 	flags.StringVar(&f.to, "to", "", "only what is addressed to this `PARTICIPANT`")
 	flags.StringSliceVar(&f.kinds, "kind", nil, "only kinds that match a `PATTERN`, as chat or mcp/proposal:*")
-	flags.StringVar(&f.context, "context", "", "only what belongs to the context `ID`")
+	flags.StringVar(&f.context, "context", "", "only what belongs to this `CONTEXT`: its id, or how a recent one's begins")
 	flags.BoolVar(&f.subtree, "subtree", false, "with --context: and to what descends from it")
 	flags.StringVar(&f.correlation, "correlation", "", "only what answers this `ID`")
 	flags.Var(moment{&f.since}, "since", "only from then on: 2026-11-20, 15:04, or 10m for ten minutes ago")
@@ -105,6 +106,9 @@ func newLogSearch(t *terminal, from *recordFlags) *cobra.Command {
 
 func runList(cmd *cobra.Command, t *terminal, from *recordFlags, flags listFlags) error {
 	reversed, err := flags.check()
+	if err == nil {
+		err = notEmpty(cmd, "context")
+	}
 	if err != nil {
 		return err
 	}
@@ -113,7 +117,15 @@ func runList(cmd *cobra.Command, t *terminal, from *recordFlags, flags listFlags
 		return err
 	}
 	defer rec.close()
+	if flags.context != "" {
+		id, err := findToRead(cmd.Context(), rec, flags.context, !flags.subtree)
+		if err != nil {
+			return err
+		}
+		flags.contexts = []string{id}
+	}
 	p := newPrinter(t, flags.full)
+	p.goBy(cmd.Context(), rec, mostTypes)
 	list := rec.list(cmd.Context(), flags.query)
 	if reversed {
 		newest, err := listed(cmd.Context(), rec, flags.query)

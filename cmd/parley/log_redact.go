@@ -53,7 +53,7 @@ func redact(ctx context.Context, t *terminal, g *gatewayRecord, name, reason str
 		return err
 	}
 	id := idOf(wire)
-	if isRedacted(parley.Member(wire, "payload")) {
+	if parley.IsRedacted(parley.Member(wire, "payload")) {
 		return parley.Errorf(parley.InvalidArgument, "#%d is redacted already", seqOf(wire))
 	}
 	payload := members{{"id", quote(id)}}.say("reason", reason)
@@ -105,7 +105,7 @@ func (g *gatewayRecord) untilRedacted(ctx context.Context, id string, seq uint64
 		if err != nil {
 			return err
 		}
-		if isRedacted(parley.Member(wire, "payload")) {
+		if parley.IsRedacted(parley.Member(wire, "payload")) {
 			return nil
 		}
 		notices, err := listed(ctx, g, query{after: seq, kinds: []string{parley.KindNotice}, correlation: id, limit: 10})

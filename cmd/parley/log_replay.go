@@ -53,12 +53,13 @@ With --speed 1 the pauses are those there were, but none is longer than 5 second
 
 // runReplay reads page by page: whoever takes their time keeps no gateway waiting.
 func runReplay(ctx context.Context, rec record, p *printer, pace *pace, name string, only bool) error {
-	id, err := findContext(ctx, rec, name)
+	id, err := findToRead(ctx, rec, name, only)
 	if err != nil {
 		return err
 	}
-	levels, none := newLevels(id), true
-	for wire, err := range rec.list(ctx, query{context: id, subtree: !only}) {
+	p.goBy(ctx, rec, mostTypes)
+	levels := newLevels(id)
+	for wire, err := range rec.list(ctx, query{contexts: []string{id}, subtree: !only}) {
 		if err != nil {
 			return err
 		}
@@ -69,7 +70,6 @@ func runReplay(ctx context.Context, rec record, p *printer, pace *pace, name str
 		if err := pace.until(ctx, e.TS); err != nil {
 			return err
 		}
-		none = false
 		if p.r == nil {
 			err = p.raw(wire)
 		} else {
@@ -79,9 +79,6 @@ func runReplay(ctx context.Context, rec record, p *printer, pace *pace, name str
 		if err != nil {
 			return err
 		}
-	}
-	if none {
-		return parley.Errorf(parley.NotFound, "nothing was said in %.130q itself", id).WithHint("leave out --only for what is nested in it")
 	}
 	return nil
 }

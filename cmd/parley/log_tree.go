@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
-	"slices"
+	"maps"
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/journal"
 )
 
 // treeFlags say which contexts to show.
@@ -43,7 +46,11 @@ concluded after 10 minutes, whatever the configuration says.`,
 				return err
 			}
 			defer rec.close()
-			return runTree(cmd.Context(), t, rec, slices.Concat(args, []string{""})[0], flags)
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return runTree(cmd.Context(), t, rec, name, flags)
 		},
 	}
 	f := cmd.Flags()
@@ -51,13 +58,13 @@ concluded after 10 minutes, whatever the configuration says.`,
 	f.StringVar(&flags.typ, "type", "", "only those of this `TYPE`")
 	f.IntVarP(&flags.limit, "limit", "n", 1_000, "at most `N` contexts, the newest; 0 is all")
 	f.IntVar(&flags.depth, "depth", 0, "at most `N` levels; 0 is all")
-	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions([]string{stateOpen, stateConcluded}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("state", cobra.FixedCompletions([]string{string(client.ContextOpen), string(client.ContextConcluded)}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
 func (f *treeFlags) check() error {
-	switch {
-	case f.state != "" && f.state != stateOpen && f.state != stateConcluded:
+	switch state := client.ContextState(f.state); {
+	case state != "" && state != client.ContextOpen && state != client.ContextConcluded:
 		return usagef("--state is %q", f.state).hint("write open or concluded")
 	case f.limit < 0:
 		return usagef("--limit is below 0").hint("0 is all")
@@ -70,14 +77,14 @@ func (f *treeFlags) check() error {
 // runTree shows the tree below what somebody named, or all of it.
 func runTree(ctx context.Context, t *terminal, rec record, name string, flags treeFlags) error {
 	var err error
-	q := contextQuery{newest: true, state: flags.state, typ: flags.typ}
+	q := &client.ContextQuery{Descending: true, State: client.ContextState(flags.state), Type: flags.typ}
 	if name != "" {
-		if q.tree, err = findContext(ctx, rec, name); err != nil {
+		if q.Tree, err = findContext(ctx, rec, name); err != nil {
 			return err
 		}
 	}
 	if flags.limit > 0 {
-		q.limit = flags.limit + 1 // one more says whether there are others
+		q.Limit = flags.limit + 1 // one more says whether there are others
 	}
 	forest, others, err := readForest(ctx, rec, q, flags.limit)
 	if err != nil {
@@ -85,7 +92,7 @@ func runTree(ctx context.Context, t *terminal, rec record, name string, flags tr
 	}
 	p := &treePrinter{t: t, paint: t.palette(), now: time.Now(), depth: flags.depth}
 	if !t.asJSON() {
-		if p.concluded, err = conclusions(ctx, rec, forest, q.tree); err != nil {
+		if p.concluded, err = conclusions(ctx, rec, forest, q.Tree); err != nil {
 			return err
 		}
 	}
@@ -99,8 +106,8 @@ func runTree(ctx context.Context, t *terminal, rec record, name string, flags tr
 }
 
 // readForest reads contexts, and those that they are nested in.
-func readForest(ctx context.Context, rec record, q contextQuery, most int) (f *forest, others bool, err error) {
-	f = newForest(q.tree)
+func readForest(ctx context.Context, rec record, q *client.ContextQuery, most int) (f *forest, others bool, err error) {
+	f = newForest(q.Tree)
 	n := 0
 	for c, err := range rec.contexts(ctx, q) {
 		if err != nil {
@@ -123,10 +130,13 @@ func readForest(ctx context.Context, rec record, q contextQuery, most int) (f *f
 const mostConclusions = 500
 
 // conclusions are the first words of what contexts concluded last, as far as that
-// is among the newest of all conclusions.
+// is among the newest of all conclusions. A summary counts where there is nothing else.
 func conclusions(ctx context.Context, rec record, f *forest, tree string) (map[string]string, error) {
-	said := make(map[string]string)
-	q := query{kinds: []string{"conclusion"}, newest: true, limit: mostConclusions, context: tree, subtree: tree != ""}
+	said, summed := make(map[string]string), make(map[string]string)
+	q := query{kinds: []string{"conclusion"}, newest: true, limit: mostConclusions}
+	if tree != "" {
+		q.contexts, q.subtree = []string{tree}, true
+	}
 	if q.after = f.oldest(); q.after == 0 {
 		return said, nil
 	}
@@ -140,9 +150,17 @@ func conclusions(ctx context.Context, rec record, f *forest, tree string) (map[s
 		if err != nil {
 			return nil, err
 		}
-		if e.Context != nil && said[e.Context.ID] == "" {
-			said[e.Context.ID] = r.gist(e)
+		if e.Context == nil {
+			continue
+		}
+		into := said
+		if journal.IsSummary(e.Context.Metadata, e.Context.ID) {
+			into = summed
+		}
+		if into[e.Context.ID] == "" {
+			into[e.Context.ID] = r.gist(e)
 		}
 	}
-	return said, nil
+	maps.Copy(summed, said)
+	return summed, nil
 }

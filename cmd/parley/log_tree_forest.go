@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
 )
 
 // forest is contexts in their places.
@@ -20,18 +21,18 @@ type forest struct {
 // node is a context with those that are nested in it.
 type node struct {
 	id       string
-	first    uint64        // where it was opened, or, if it never was, the oldest in it
-	entry    *contextEntry // nil for one that was never opened
-	asked    bool          // it is among what was asked for; others show where those stand
-	circle   bool          // what it is nested in descends from it
+	first    uint64                // where it was opened, or, if it never was, the oldest in it
+	entry    *client.ContextRecord // nil for one that was never opened
+	asked    bool                  // it is among what was asked for; others show where those stand
+	circle   bool                  // what it is nested in descends from it
 	children []*node
 }
 
 func newForest(root string) *forest { return &forest{root: root, nodes: make(map[string]*node)} }
 
 // add takes in a context that was asked for.
-func (f *forest) add(c *contextEntry) {
-	f.put(&node{id: c.ID, first: c.First, entry: c, asked: true})
+func (f *forest) add(c client.ContextRecord) {
+	f.put(&node{id: c.ID, first: c.First, entry: &c, asked: true})
 }
 
 func (f *forest) put(n *node) {
@@ -62,7 +63,7 @@ func (f *forest) climb(ctx context.Context, rec record) error {
 		case err != nil:
 			return err
 		default:
-			f.put(&node{id: parent, first: c.First, entry: c})
+			f.put(&node{id: parent, first: c.First, entry: &c})
 		}
 	}
 	return nil

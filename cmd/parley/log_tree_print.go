@@ -2,16 +2,23 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/digest"
 )
 
 // treePrinter writes contexts: to read, or as JSON Lines.
 //
 //	reason-789 reasoning · open · 3 envelopes, #4 to #9 · opened 5m ago by agent, last 10s ago
+//	│  metadata: {"confidence":0.95}
 //	│  concludes: Deny the operation
 //	└─ reason-790 reasoning · concluded · 1 envelope, #5 · opened 4m ago by agent
 type treePrinter struct {
@@ -59,19 +66,35 @@ func (p *treePrinter) node(n *node, first, rest string, deeper bool) error {
 		if !n.asked {
 			return nil
 		}
-		return p.t.writeJSON(n.entry.wire)
+		wire, err := json.Marshal(n.entry, inMillis)
+		if err != nil {
+			return err
+		}
+		return p.t.writeJSON(wire)
 	}
 	fmt.Fprintln(p.w, p.paint.dim(first)+p.line(n, deeper))
-	if words := p.concluded[n.id]; words != "" && n.entry != nil {
-		if deeper && len(n.children) > 0 {
-			rest += "│  "
-		} else {
-			rest += "   "
-		}
+	if n.entry == nil {
+		return nil
+	}
+	if deeper && len(n.children) > 0 {
+		rest += "│  "
+	} else {
+		rest += "   "
+	}
+	if len(n.entry.Metadata) > 0 {
+		metadata := (&renderer{}).cut(clean(compact(n.entry.Metadata)), few)
+		fmt.Fprintln(p.w, p.paint.dim(rest+"metadata: "+metadata))
+	}
+	if words := p.concluded[n.id]; words != "" {
 		fmt.Fprintln(p.w, p.paint.dim(rest)+"concludes: "+words)
 	}
 	return nil
 }
+
+// inMillis writes times as the contract does, in whole milliseconds.
+var inMillis = json.WithMarshalers(json.MarshalToFunc(func(e *jsontext.Encoder, t time.Time) error {
+	return e.WriteToken(jsontext.String(t.UTC().Format("2006-01-02T15:04:05.000Z")))
+}))
 
 // line says all that is known of a context, but for its conclusion.
 func (p *treePrinter) line(n *node, deeper bool) string {
@@ -90,23 +113,23 @@ func (p *treePrinter) line(n *node, deeper bool) string {
 	return s
 }
 
-func (p *treePrinter) facts(c *contextEntry) string {
+func (p *treePrinter) facts(c *client.ContextRecord) string {
 	var s strings.Builder
 	if c.Type != "" {
 		s.WriteString(" " + p.paint.note(clean(c.Type)))
 	}
-	state := p.paint.dim(clean(c.State))
-	if c.State == stateOpen {
-		state = p.paint.good(c.State)
+	state := p.paint.dim(clean(string(c.State)))
+	if c.State == client.ContextOpen {
+		state = p.paint.good(string(c.State))
 	}
 	places := fmt.Sprintf("#%d", c.First)
 	if c.Last != c.First {
 		places += fmt.Sprintf(" to #%d", c.Last)
 	}
 	fmt.Fprintf(&s, " · %s · %s, %s", state, plural(int(c.Count), "envelope", "envelopes"), places)
-	fmt.Fprintf(&s, " · opened %s ago by %s", c.Opened.age(p.now), p.paint.name(clean(c.Opener)))
+	fmt.Fprintf(&s, " · opened %s ago by %s", age(p.now.Sub(c.Opened)), p.paint.name(clean(c.Opener)))
 	if c.Last != c.First {
-		fmt.Fprintf(&s, ", last %s ago", c.Touched.age(p.now))
+		fmt.Fprintf(&s, ", last %s ago", age(p.now.Sub(c.Touched)))
 	}
 	return s.String()
 }
@@ -125,19 +148,15 @@ func age(d time.Duration) string {
 	return fmt.Sprintf("%dd", d/day)
 }
 
-// few is how much of a conclusion is shown in a tree, in characters.
+// few is how much of metadata, or of a conclusion, is shown in a tree, in
+// characters.
 const few = 80
 
 // gist is the first line of what an envelope says.
 func (r *renderer) gist(e *parley.Envelope) string {
-	text, ok := parley.MemberString(e.Payload, "text")
-	if !ok {
-		text = compact(e.Payload)
+	if parley.IsRedacted(e.Payload) {
+		return "[redacted]"
 	}
-	for name := range parley.Members(e.Payload) { // or whatever else it calls its words
-		if words, isText := parley.MemberString(e.Payload, name); !ok && isText {
-			text, ok = words, true
-		}
-	}
+	text := cmp.Or(digest.Words(e.Payload), compact(e.Payload))
 	return r.cut(cleanLines(text)[0], few)
 }

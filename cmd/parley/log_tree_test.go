@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -16,31 +14,32 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
 )
 
 // contextList is a record of contexts alone, the oldest first.
 type contextList struct {
 	record
-	all []*contextEntry
+	all []client.ContextRecord
 }
 
-func (l contextList) contexts(_ context.Context, q contextQuery) iter.Seq2[*contextEntry, error] {
-	return func(yield func(*contextEntry, error) bool) {
+func (l contextList) contexts(_ context.Context, q *client.ContextQuery) iter.Seq2[client.ContextRecord, error] {
+	return func(yield func(client.ContextRecord, error) bool) {
 		for i, c := range slices.Backward(l.all) {
-			if !yield(c, nil) || q.limit > 0 && len(l.all)-i == q.limit {
+			if !yield(c, nil) || q.Limit > 0 && len(l.all)-i == q.Limit {
 				return
 			}
 		}
 	}
 }
 
-func (l contextList) context(_ context.Context, id string) (*contextEntry, error) {
+func (l contextList) context(_ context.Context, id string) (client.ContextRecord, error) {
 	for _, c := range l.all {
 		if c.ID == id {
 			return c, nil
 		}
 	}
-	return nil, noContext(id)
+	return client.ContextRecord{}, noContext(id)
 }
 
 // contextsOf makes contexts out of "ID" and "ID<PARENT".
@@ -48,19 +47,19 @@ func contextsOf(now time.Time, spec string) contextList {
 	var l contextList
 	for i, word := range strings.Fields(spec) {
 		id, parent, _ := strings.Cut(word, "<")
-		at := instant(now.Add(-time.Minute))
-		l.all = append(l.all, &contextEntry{
+		at := now.Add(-time.Minute)
+		l.all = append(l.all, client.ContextRecord{
 			ID: id, Parent: parent, Opener: "a", First: uint64(i + 1), Last: uint64(i + 1), Count: 1,
-			State: stateOpen, Opened: at, Touched: at,
+			State: client.ContextOpen, Opened: at, Touched: at,
 		})
 	}
 	return l
 }
 
 // shape is a forest as it is printed, without what is said of the contexts.
-func shape(t *testing.T, rec record, q contextQuery, most, depth int) string {
+func shape(t *testing.T, rec record, q client.ContextQuery, most, depth int) string {
 	t.Helper()
-	f, _, err := readForest(t.Context(), rec, q, most)
+	f, _, err := readForest(t.Context(), rec, &q, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +85,7 @@ func shape(t *testing.T, rec record, q contextQuery, most, depth int) string {
 func TestForest(t *testing.T) {
 	for _, c := range []struct {
 		name, contexts string
-		q              contextQuery
+		q              client.ContextQuery
 		most, depth    int
 		want           string
 	}{
@@ -98,7 +97,7 @@ func TestForest(t *testing.T) {
 		{name: "two in a circle", contexts: "z a<b b<a c<b", want: "z\na (circle)\n└─ b\n└─ c"},
 		{name: "hanging from a circle", contexts: "h<b a<b b<a", want: "a (circle)\n└─ b\n└─ h"},
 		{name: "a circle of three", contexts: "a<c b<a c<b", want: "a (circle)\n└─ b\n└─ c"},
-		{name: "a circle, from within", contexts: "a<b b<a", q: contextQuery{tree: "b"}, want: "b\n└─ a"},
+		{name: "a circle, from within", contexts: "a<b b<a", q: client.ContextQuery{Tree: "b"}, want: "b\n└─ a"},
 		{name: "depth", contexts: "a b<a c<b d<a", depth: 1, want: "a 2 below"},
 		{name: "names", contexts: "a\x1b[2J", want: `a\u001b[2J`},
 	} {
@@ -117,7 +116,7 @@ func TestDeepTree(t *testing.T) {
 	for i := range deep {
 		fmt.Fprintf(&spec, "c%d<c%d ", i+1, i)
 	}
-	lines := strings.Split(shape(t, contextsOf(time.Now(), spec.String()), contextQuery{}, 0, 0), "\n")
+	lines := strings.Split(shape(t, contextsOf(time.Now(), spec.String()), client.ContextQuery{}, 0, 0), "\n")
 	if len(lines) != deep+1 {
 		t.Fatalf("%d lines", len(lines))
 	}
@@ -144,39 +143,10 @@ func TestGist(t *testing.T) {
 		`{"score":1}`:                      `{"score":1}`,
 		`{"text":"\u001b[2J"}`:             `\u001b[2J`,
 		`[1]`:                              `[1]`,
+		`{"redacted":true}`:                `[redacted]`,
 	} {
 		if got := new(renderer).gist(&parley.Envelope{Payload: jsontext.Value(payload)}); got != want {
 			t.Errorf("%s is %q, want %q", payload, got, want)
-		}
-	}
-}
-
-// Pages go on where the gateway says, also where one is empty.
-func TestContextPages(t *testing.T) {
-	pages := map[string]string{
-		"":  `{"items":[{"id":"c9","depth":1,"opener":"a","first":9}],"next":9}`,
-		"9": `{"items":[],"next":5}`,
-		"5": `{"items":[{"id":"c3","depth":1,"opener":"a","first":3},{"id":"c2","depth":1,"opener":"a","first":2}]}`,
-	}
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		q := r.URL.Query()
-		if r.URL.Path != "/v1/spaces/demo/contexts" || q.Get("order") != "desc" || q.Get("state") != "open" {
-			t.Errorf("it asks for %s", r.URL)
-		}
-		fmt.Fprint(w, pages[q.Get("before")])
-	}))
-	defer srv.Close()
-	g := &gatewayRecord{api{address: address{url: srv.URL, space: "demo"}, http: srv.Client()}}
-	for limit, want := range map[int]string{0: "c9 c3 c2", 2: "c9 c3", 3: "c9 c3 c2"} {
-		var got []string
-		for c, err := range g.contexts(t.Context(), contextQuery{newest: true, state: stateOpen, limit: limit}) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = append(got, c.ID)
-		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("with limit %d: %s, want %s", limit, got, want)
 		}
 	}
 }
@@ -205,13 +175,13 @@ func TestFindContext(t *testing.T) {
 // treeList knows trees of one level.
 type treeList struct{ contextList }
 
-func (l treeList) contexts(ctx context.Context, q contextQuery) iter.Seq2[*contextEntry, error] {
-	if q.tree == "" {
+func (l treeList) contexts(ctx context.Context, q *client.ContextQuery) iter.Seq2[client.ContextRecord, error] {
+	if q.Tree == "" {
 		return l.contextList.contexts(ctx, q)
 	}
 	var in contextList
 	for _, c := range l.all {
-		if c.ID == q.tree || c.Parent == q.tree {
+		if c.ID == q.Tree || c.Parent == q.Tree {
 			in.all = append(in.all, c)
 		}
 	}

@@ -117,8 +117,12 @@ func (t *terminal) printAudit(a journal.Audit) error {
 			Head string `json:"head"`
 		}{true, a.Space, a.Records, a.Envelopes, a.Refusals, a.Redacted, a.Checkpoints, a.Markers, a.Dropped, a.Head.String()})
 	}
-	_, err := fmt.Fprintf(t.out, "the chain of %s holds: %s, head %s\n", clean(a.Space), counted(a), a.Head)
+	_, err := fmt.Fprintln(t.out, chainHolds(a))
 	return err
+}
+
+func chainHolds(a journal.Audit) string {
+	return fmt.Sprintf("the chain of %s holds: %s, head %s", clean(a.Space), counted(a), a.Head)
 }
 
 // counted is what a chain holds, and what it holds no more.

@@ -53,7 +53,7 @@ participant guest, and needs no --token-file.`,
 	f.StringVarP(&flags.up.config, "config", "c", "", "the configuration `FILE` of a gateway to start (else "+configName+", if there is one)")
 	f.StringVar(&flags.up.listen, "listen", "", "the `HOST:PORT` of that gateway, in place of the configured one")
 	f.StringVar(&flags.up.data, "data", demoDir, "the demo's `FOLDER`")
-	f.TextVar(&flags.up.level, "log-level", flags.up.level, "debug, info, warn or error")
+	addLevel(f, &flags.up.level)
 	return cmd
 }
 
@@ -78,7 +78,7 @@ func runMCP(ctx context.Context, t *terminal, flags *mcpFlags) error {
 	endpoint := mcpURL(at.url, at.space, flags.participant)
 	err = mcpstdio.Run(ctx, mcpstdio.Options{
 		URL: endpoint, Token: at.token, In: t.in, Out: t.out, Wake: own.wake,
-		Log: slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: flags.up.level})),
+		Log: t.logger(flags.up.level),
 	})
 	if errors.Is(err, syscall.EPIPE) {
 		return nil

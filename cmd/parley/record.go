@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/journal"
 	"github.com/parleyhq/parley/internal/journal/sqlite"
 )
@@ -26,7 +27,7 @@ type record interface {
 	// one returns the envelope with this id.
 	one(ctx context.Context, id string) (jsontext.Value, error)
 	// thread returns what the correlation chain of an id reaches.
-	thread(ctx context.Context, id string) ([]jsontext.Value, error)
+	thread(ctx context.Context, id string) (*thread, error)
 	// export writes the whole record as package journal exports it, and checks
 	// it on the way. What retention overtakes ([journal.IsOvertaken]) may be
 	// exported again.
@@ -34,10 +35,13 @@ type record interface {
 	// verify holds the chain against heads that were kept elsewhere.
 	verify(ctx context.Context, kept ...journal.Head) (journal.Audit, error)
 	head(ctx context.Context) (journal.Head, error)
+	// chain yields the records of every type behind an index. Retention may
+	// overtake it, as it may an export.
+	chain(ctx context.Context, after uint64) iter.Seq2[*journal.Record, error]
 	// contexts yields the contexts that a query asks for.
-	contexts(ctx context.Context, q contextQuery) iter.Seq2[*contextEntry, error]
+	contexts(ctx context.Context, q *client.ContextQuery) iter.Seq2[client.ContextRecord, error]
 	// context returns the one with this id.
-	context(ctx context.Context, id string) (*contextEntry, error)
+	context(ctx context.Context, id string) (client.ContextRecord, error)
 	close() error
 }
 
@@ -48,8 +52,8 @@ type query struct {
 	newest        bool // newest first
 	from, to      string
 	kinds         []string
-	context       string
-	subtree       bool // and what descends from the context
+	contexts      []string // any of them
+	subtree       bool     // and what descends from them
 	correlation   string
 	text          string
 	since, until  time.Time
@@ -72,7 +76,9 @@ func (q *query) values() url.Values {
 	number("limit", uint64(q.limit))
 	set("from", q.from)
 	set("to", q.to)
-	set("context", q.context)
+	if len(q.contexts) > 0 {
+		v["context"] = q.contexts
+	}
 	if q.subtree {
 		set("subtree", "true")
 	}
@@ -95,15 +101,11 @@ func (q *query) values() url.Values {
 }
 
 func (q *query) journal() journal.Query {
-	j := journal.Query{
+	return journal.Query{
 		After: q.after, Before: q.before, Limit: q.limit, Newest: q.newest,
-		From: q.from, To: q.to, Kinds: q.kinds, Correlation: q.correlation,
+		From: q.from, To: q.to, Kinds: q.kinds, Contexts: q.contexts, Correlation: q.correlation,
 		Since: q.since, Until: q.until, Text: q.text,
 	}
-	if q.context != "" {
-		j.Contexts = []string{q.context}
-	}
-	return j
 }
 
 // listed is a list as a whole, for queries with a limit.
@@ -169,9 +171,12 @@ func (g *gatewayRecord) one(ctx context.Context, id string) (jsontext.Value, err
 	return g.get(ctx, pathOf("/envelopes/%s", id), nil)
 }
 
-func (g *gatewayRecord) thread(ctx context.Context, id string) ([]jsontext.Value, error) {
+func (g *gatewayRecord) thread(ctx context.Context, id string) (*thread, error) {
 	list, err := g.get(ctx, pathOf("/envelopes/%s/chain", id), nil)
-	return items(list), err
+	if err != nil {
+		return nil, err
+	}
+	return &thread{id: id, list: items(list), cut: string(parley.Member(list, "truncated")) == "true"}, nil
 }
 
 func (g *gatewayRecord) export(ctx context.Context, w io.Writer) (journal.Audit, error) {
@@ -227,6 +232,38 @@ func (g *gatewayRecord) head(ctx context.Context) (journal.Head, error) {
 	return journal.ParseHead(text)
 }
 
+func (g *gatewayRecord) chain(ctx context.Context, after uint64) iter.Seq2[*journal.Record, error] {
+	return func(yield func(*journal.Record, error) bool) {
+		resp, err := g.do(ctx, "GET", "/journal", behind(after), nil)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer resp.Body.Close()
+		x, err := journal.ReadExport(resp.Body)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for r, err := range x.Records() {
+			if !yield(r, err) {
+				return
+			}
+		}
+		if _, whole := x.Head(); !whole {
+			yield(nil, parley.Errorf(parley.Unavailable, "the record was cut off on its way").WithHint("try again"))
+		}
+	}
+}
+
+// behind is the query of what comes behind a place.
+func behind(place uint64) url.Values {
+	if place == 0 {
+		return nil
+	}
+	return url.Values{"after": {strconv.FormatUint(place, 10)}}
+}
+
 func (g *gatewayRecord) close() error { return nil }
 
 // fileRecord reads a journal file, which a gateway may be writing meanwhile.
@@ -250,6 +287,10 @@ func openFile(ctx context.Context, path, space string) (*fileRecord, error) {
 		space = spaces[0]
 	}
 	switch {
+	case len(spaces) == 0:
+		err := parley.Errorf(parley.NotFound, "the journal %s holds no space", path).
+			WithHint("a gateway writes them as soon as it runs; is this the file that it was told?")
+		return nil, errors.Join(err, j.Close())
 	case space == "": // what was not asked for would pass for checked
 		err := parley.Errorf(parley.InvalidArgument, "the journal %s has %s", path, plural(len(spaces), "space", "spaces")).
 			WithHint("name one with --space or PARLEY_SPACE: %s", strings.Join(spaces, ", "))
@@ -271,7 +312,7 @@ func (f *fileRecord) list(ctx context.Context, q query) iter.Seq2[jsontext.Value
 		selected := q.journal()
 		if q.subtree {
 			var err error
-			if selected.Contexts, err = f.subtree(ctx, q.context); err != nil {
+			if selected.Contexts, err = f.subtree(ctx, q.contexts); err != nil {
 				yield(nil, err)
 				return
 			}
@@ -291,14 +332,21 @@ func (f *fileRecord) list(ctx context.Context, q query) iter.Seq2[jsontext.Value
 // maxSubtree is how many contexts may be read together.
 const maxSubtree = 10_000
 
-// subtree are the ids of a context and of all that descend from it.
-func (f *fileRecord) subtree(ctx context.Context, id string) ([]string, error) {
-	ids, more, err := journal.Descendants(ctx, f.reader, id, maxSubtree)
-	if err == nil && more {
-		err = parley.Errorf(parley.LimitReached, "%.130q has more than %d contexts below it", id, maxSubtree).
-			WithHint("name one of those below it; parley log tree lists them")
+// subtree are the ids of contexts and of all that descend from them.
+func (f *fileRecord) subtree(ctx context.Context, roots []string) ([]string, error) {
+	var all []string
+	for _, id := range roots {
+		ids, more, err := journal.Descendants(ctx, f.reader, id, maxSubtree)
+		if err == nil && more {
+			err = parley.Errorf(parley.LimitReached, "%.130q has more than %d contexts below it", id, maxSubtree).
+				WithHint("name one of those below it; parley log tree lists them")
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, ids...)
 	}
-	return ids, err
+	return all, nil
 }
 
 func (f *fileRecord) one(ctx context.Context, id string) (jsontext.Value, error) {
@@ -311,16 +359,23 @@ func (f *fileRecord) one(ctx context.Context, id string) (jsontext.Value, error)
 	return nil, parley.Errorf(parley.NotFound, "nothing here has the id %.130q", id)
 }
 
-// maxThread is how long a chain may be, as over HTTP.
-const maxThread = 1_000
+// How long a chain may be: in envelopes as over HTTP, in bytes longer, since nobody
+// else waits meanwhile.
+const (
+	maxThread      = 1_000
+	maxThreadBytes = 32 << 20
+)
 
-func (f *fileRecord) thread(ctx context.Context, id string) ([]jsontext.Value, error) {
-	records, _, err := journal.Thread(ctx, f.reader, id, maxThread)
-	var all []jsontext.Value
-	for _, r := range records {
-		all = append(all, r.Wire())
+func (f *fileRecord) thread(ctx context.Context, id string) (*thread, error) {
+	records, cut, err := journal.Thread(ctx, f.reader, id, maxThread, maxThreadBytes)
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	found := &thread{id: id, cut: cut}
+	for _, r := range records {
+		found.list = append(found.list, r.Wire())
+	}
+	return found, nil
 }
 
 func (f *fileRecord) export(ctx context.Context, w io.Writer) (journal.Audit, error) {
@@ -334,6 +389,10 @@ func (f *fileRecord) verify(ctx context.Context, kept ...journal.Head) (journal.
 func (f *fileRecord) head(ctx context.Context) (journal.Head, error) {
 	b, err := f.reader.Bounds(ctx)
 	return b.Head, err
+}
+
+func (f *fileRecord) chain(ctx context.Context, after uint64) iter.Seq2[*journal.Record, error] {
+	return f.reader.Read(ctx, journal.Query{Chain: true, After: after})
 }
 
 func (f *fileRecord) close() error { return f.journal.Close() }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/journal/sqlite"
 )
 
 // overtaking answers with a record that retention overtakes so many times, and
@@ -98,6 +99,23 @@ func TestPrintAudit(t *testing.T) {
 		}
 		if got := strings.TrimSpace(out.String()); got != c.want {
 			t.Errorf("got\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+func TestJournalWithoutSpaces(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty.db")
+	j, err := sqlite.Open(t.Context(), sqlite.Options{Path: path})
+	if err == nil {
+		err = j.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, space := range []string{"", "demo"} {
+		_, err := openFile(t.Context(), path, space)
+		if e := asError(err); e.Code != parley.NotFound || e.Message != "the journal "+path+" holds no space" || strings.HasSuffix(e.Hint, ": ") {
+			t.Errorf("space %q: %s: %s, hint %q", space, e.Code, e.Message, e.Hint)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/tui/safe"
 )
 
 // renderer writes envelopes so that they read like a conversation: who, to
@@ -22,6 +23,7 @@ type renderer struct {
 	paint palette
 	zone  *time.Location // nil is this machine's
 	full  bool           // cut nothing
+	types *contextTypes  // nil where each envelope is believed
 	level int            // how deep what comes next is nested
 
 	day  string // of the line before, so that a new day can be told
@@ -131,7 +133,7 @@ func (r *renderer) ref(id string) string {
 	if s, ok := r.seen.get(id); ok && s.seq > 0 {
 		return fmt.Sprintf("#%d", s.seq)
 	}
-	return clean(shortID(id))
+	return clean(safe.ShortID(id))
 }
 
 func (r *renderer) refs(ids []string) string {
@@ -140,18 +142,6 @@ func (r *renderer) refs(ids []string) string {
 		named[i] = r.ref(id)
 	}
 	return strings.Join(named, ", ")
-}
-
-// shortID is enough of an id to be told from others, and to be typed.
-func shortID(id string) string {
-	const uuid, enough = 36, 18 // of a UUIDv7 the time, and a bit of what is random
-	switch {
-	case len(id) == uuid && strings.Count(id, "-") == 4:
-		return id[:enough]
-	case len(id) > 24:
-		return id[:20]
-	}
-	return id
 }
 
 // memory is what was rendered lately, so that answers can say to what.

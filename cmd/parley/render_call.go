@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -21,8 +22,11 @@ const (
 // the form in which "parley send" takes them, or a method with its params.
 func (r *renderer) call(e *parley.Envelope) string {
 	k := parley.SplitKind(e.Kind)
-	if isRedacted(e.Payload) {
+	if parley.IsRedacted(e.Payload) {
 		return strings.TrimSpace(clean(cmp.Or(k.Subject, k.Method))) + " " + r.paint.dim("[redacted]")
+	}
+	if bytes.Equal(e.Payload, droppedPayload) {
+		return strings.TrimSpace(clean(cmp.Or(k.Subject, k.Method))) + " " + r.paint.dim("[no longer on record]")
 	}
 	c, err := parley.ReadCall(k, e.Payload)
 	if err != nil {
@@ -117,12 +121,15 @@ type outcome struct {
 // text blocks, and names the others.
 func readOutcome(payload jsontext.Value) outcome {
 	if e := parley.Member(payload, "error"); e != nil {
-		text, _ := parley.MemberString(e, "message")
-		return outcome{true, fmt.Sprintf("%s (JSON-RPC %s)", text, scalar(parley.Member(e, "code")))}
+		return outcome{true, errorText(e)}
 	}
 	result := parley.Member(payload, "result")
 	o := outcome{failed: string(parley.Member(result, "isError")) == "true"}
 	content := parley.Member(result, "content")
+	if content.Kind() == '{' && parley.Member(result, "role") != nil { // a model's reply may be one block
+		o.text = blockText(content)
+		return o
+	}
 	if content.Kind() != '[' {
 		o.text = compact(result)
 		if result == nil {
@@ -138,10 +145,26 @@ func readOutcome(payload jsontext.Value) outcome {
 	return o
 }
 
+// errorText is what an error says. One that is not as JSON-RPC has it is there as
+// it was written: some send a text alone.
+func errorText(e jsontext.Value) string {
+	text, ok := parley.MemberString(e, "message")
+	if !ok {
+		return scalar(e)
+	}
+	if code := parley.Member(e, "code"); code != nil {
+		text += fmt.Sprintf(" (JSON-RPC %s)", scalar(code))
+	}
+	return text
+}
+
 func blockText(block jsontext.Value) string {
 	typ, _ := parley.MemberString(block, "type")
 	if text, ok := parley.MemberString(block, "text"); ok && typ == "text" {
 		return text
+	}
+	if name, ok := parley.MemberString(block, "name"); ok && typ == "tool_use" {
+		return "calls " + name + " " + compact(parley.Member(block, "input"))
 	}
 	for _, name := range []string{"mimeType", "uri"} {
 		if s, ok := parley.MemberString(block, name); ok {

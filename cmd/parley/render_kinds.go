@@ -7,6 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/digest"
+	"github.com/parleyhq/parley/internal/tui/safe"
 )
 
 // line says what an envelope is about, by its kind.
@@ -41,7 +43,7 @@ func (r *renderer) line(e *parley.Envelope) line {
 		r.other(&l, e)
 	}
 	if e.Context != nil {
-		l.text += r.paint.dim("  [" + strings.TrimSpace(clean(e.Context.Type)+" "+clean(shortID(e.Context.ID))) + "]")
+		l.text += r.context(e.Context)
 	}
 	return l
 }
@@ -53,7 +55,7 @@ func (r *renderer) chat(l *line, e *parley.Envelope) {
 	}
 	lines := cleanLines(text)
 	l.text, l.more = lines[0], lines[1:]
-	if isRedacted(e.Payload) {
+	if parley.IsRedacted(e.Payload) {
 		l.text = r.paint.dim("[redacted]")
 	}
 	if len(e.Correlation.IDs) > 0 {
@@ -68,7 +70,7 @@ func (r *renderer) proposal(l *line, e *parley.Envelope) {
 	if about := e.Correlation.IDs; len(about) > 0 {
 		l.text += r.paint.dim(" (on " + r.refs(about) + ")")
 	}
-	l.text += r.paint.dim("  · id " + clean(shortID(e.ID)))
+	l.text += r.paint.dim("  · id " + clean(safe.ShortID(e.ID)))
 	if reason, ok := parley.MemberString(e.Payload, "reason"); ok {
 		l.more = append(l.more, "because "+r.cut(clean(reason), wide))
 	}
@@ -120,7 +122,7 @@ func (r *renderer) response(l *line, e *parley.Envelope) {
 	}
 	o := readOutcome(e.Payload)
 	said := cleanLines(o.text)
-	if isRedacted(e.Payload) {
+	if parley.IsRedacted(e.Payload) {
 		said = []string{r.paint.dim("[redacted]")}
 	}
 	if !r.full {
@@ -202,18 +204,17 @@ func (r *renderer) other(l *line, e *parley.Envelope) {
 	if len(e.Correlation.IDs) > 0 {
 		l.text += r.paint.dim(" (on " + r.refs(e.Correlation.IDs) + ")")
 	}
-	if text, ok := parley.MemberString(e.Payload, "text"); ok {
+	switch text := digest.Words(e.Payload); {
+	case text != "":
 		lines := cleanLines(text)
 		l.text += ": " + lines[0]
 		l.more = lines[1:]
-	} else if len(e.Payload) > 0 {
+	case parley.IsRedacted(e.Payload):
+		l.text += ": " + r.paint.dim("[redacted]")
+	case len(e.Payload) > 0:
 		l.text += ": " + r.cut(clean(compact(e.Payload)), wide)
 	}
 }
-
-// isRedacted reports whether a payload is what redaction leaves, and nothing
-// else: a call must not hide behind it.
-func isRedacted(payload jsontext.Value) bool { return string(payload) == `{"redacted":true}` }
 
 // reasons are the named members, after a dash each.
 func (r *renderer) reasons(payload jsontext.Value, names ...string) string {

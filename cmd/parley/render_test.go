@@ -73,19 +73,6 @@ func TestRenderInColour(t *testing.T) {
 	}
 }
 
-func TestShortID(t *testing.T) {
-	for id, want := range map[string]string{
-		"p":                                    "p",
-		"fulfilment-of-the-first":              "fulfilment-of-the-first",
-		"0199a9f3-c1b2-7c3d-8e4f-5a6b7c8d9e0f": "0199a9f3-c1b2-7c3d",
-		"a-very-long-id-that-somebody-made-up": "a-very-long-id-that-",
-	} {
-		if got := shortID(id); got != want {
-			t.Errorf("shortID(%q) = %q, want %q", id, got, want)
-		}
-	}
-}
-
 func FuzzRender(f *testing.F) {
 	f.Add("agent", "mcp/proposal:tools/call:x", []byte(`{"method":"tools/call","params":{"name":"x","arguments":{"a":"\u001b"}}}`))
 	f.Add("agent", "mcp/response:x", []byte(`{"result":{"content":[{"type":"text","text":"\u009b"}]}}`))

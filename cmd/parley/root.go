@@ -42,8 +42,8 @@ do next.`,
 	root.PersistentFlags().Var(&t.json, "json", "write JSON Lines; --json=false for text when piped")
 	root.PersistentFlags().Lookup("json").NoOptDefVal = "true"
 	root.AddCommand(
-		newUp(t), newJoin(t), newMCP(t), newSend(t), newTail(t), newLog(t), newJournal(t),
-		newTools(t), newToken(t), newCheck(t), newBench(t), newVersion(t),
+		newUp(t), newJoin(t), newMCP(t), newSend(t), newTail(t), newChat(t), newLog(t), newJournal(t),
+		newTools(t), newWebhook(t), newToken(t), newCheck(t), newBench(t), newVersion(t),
 	)
 	return root
 }

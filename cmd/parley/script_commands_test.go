@@ -30,6 +30,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"until":         until,
 		"capture":       capture,
 		"envsubst":      envsubst,
+		"nowhere":       nowhere,
 		"poke":          poke,
 		"for-both":      forBoth,
 		"for-each-verb": forEachVerb,
@@ -37,6 +38,7 @@ func scriptCommands() map[string]func(*testscript.TestScript, bool, []string) {
 		"say":           say,
 		"hangup":        hangUp,
 		"free-port":     freePort,
+		"browse":        browse,
 	}
 }
 

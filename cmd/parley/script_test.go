@@ -12,7 +12,9 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"parley": main,
+		"parley":        main,
+		"fake-endpoint": fakeEndpoint,
+		"receive-hooks": receiveHooks,
 	})
 }
 
@@ -26,6 +28,7 @@ func TestScript(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Values[processesKey{}] = processes{}
+			env.Values[browsersKey{}] = browsers{}
 			env.Setenv("REPO", repo)
 			env.Setenv("NO_COLOR", "1")
 			env.Setenv("TZ", "UTC")
@@ -44,13 +47,17 @@ func TestScript(t *testing.T) {
 }
 
 // holds knows the conditions of our own: [npm] is Node with the servers that
-// scripts/fetch-test-deps fetches, [root] is whoever may read every file.
+// scripts/fetch-test-deps fetches, [model] the parley-model that it builds, [root]
+// is whoever may read every file.
 func holds(repo, condition string) (bool, error) {
 	switch condition {
 	case "npm":
 		_, noNode := exec.LookPath("node")
 		_, noServers := os.Stat(filepath.Join(repo, ".cache/npm/node_modules/@modelcontextprotocol"))
 		return noNode == nil && noServers == nil, nil
+	case "model":
+		_, notBuilt := os.Stat(filepath.Join(repo, ".cache/bin/parley-model"))
+		return notBuilt == nil, nil
 	case "root":
 		return os.Geteuid() == 0, nil
 	}

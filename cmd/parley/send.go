@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -85,6 +86,14 @@ func (s *sender) join(ctx context.Context) (*client.Room, error) {
 		return nil, a.unreachable(err)
 	}
 	return room, nil
+}
+
+// leave ends a room that join opened, when the gateway has heard what was given up
+// by Ctrl-C.
+func leave(room *client.Room) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	room.Leave(ctx)
 }
 
 // printOutcome prints what came of a call. A call that failed is exit code 1,

@@ -14,7 +14,7 @@ type callFlags struct {
 }
 
 func (f *callFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.arguments, "json-args", "", "the tool's arguments as a JSON `OBJECT`; key=value adds to them")
+	cmd.Flags().StringVar(&f.arguments, "json-args", "", "the tool's arguments as a JSON `OBJECT`; key=text and key:=json add to them")
 	cmd.Flags().StringVar(&f.params, "params", "", "the method's params as a JSON `OBJECT`, of what is no tool call")
 }
 

@@ -20,10 +20,11 @@ func (f *contextFlags) add(cmd *cobra.Command) {
 	f.flags = flags
 	flags.StringVar(&f.in, "context", "", "in the context `ID[:TYPE]`, which is opened where there is none")
 	flags.StringVar(&f.typ, "context-type", "", "the `TYPE` of the context, where a colon belongs to its id")
-	flags.StringVar(&f.parent, "context-parent", "", "the `ID` of the context that it is nested in")
+	flags.StringVar(&f.parent, "context-parent", "", "the `ID` of the context that it is nested in; without it, a/b/c is nested in a/b")
 }
 
-// context is nil for the main one.
+// context is nil for the main one. Without a parent, slashes in an id mean what they
+// do in the string form of a context (section 8 of the contract).
 func (f *contextFlags) context() (*parley.Context, error) {
 	if f.in == "" {
 		if f.flags.Changed("context") {
@@ -37,10 +38,14 @@ func (f *contextFlags) context() (*parley.Context, error) {
 	id, typ := f.in, f.typ
 	if typ == "" {
 		id, typ, _ = strings.Cut(f.in, ":")
-		if id == "id" || id == "tree" || id == "type" {
+		if isFilter(f.in) {
 			return nil, usagef("--context %.60q: it takes ID or ID:TYPE here, and no filter", f.in).
 				hint("for an id with a colon in it, say the type with --context-type")
 		}
 	}
-	return &parley.Context{ID: id, Type: typ, Parent: f.parent}, nil
+	parent := f.parent
+	if i := strings.LastIndexByte(id, '/'); i > 0 && !f.flags.Changed("context-parent") {
+		parent = id[:i]
+	}
+	return &parley.Context{ID: id, Type: typ, Parent: parent}, nil
 }

@@ -20,7 +20,10 @@ func newSendFulfil(s *sender) *cobra.Command {
 		Short:   "Approve a proposal by making the request, and print the result",
 		Long: `Make the request that somebody proposed, exactly as proposed, in your own name. The
 result comes to you and to the proposer. PROPOSAL is its id, the unique beginning
-of it, or its seq. With --amend the request differs from the proposal, and says so.`,
+of it, or its seq. With --amend the request differs from the proposal, and says so.
+
+The request is made at once. "parley log chain PROPOSAL --full" shows before, uncut,
+what it will be.`,
 		Example: `  parley send fulfil 0199a9f3-c1b2
   parley send fulfil 12 --amend path=drafts/hello.txt`,
 		Args: arguments(1, 1),
@@ -46,11 +49,7 @@ func (s *sender) fulfil(ctx context.Context, name, to string, changes members) e
 	if err != nil {
 		return err
 	}
-	wire, err := a.get(ctx, pathOf("/envelopes/%s", id), nil)
-	if err != nil {
-		return err
-	}
-	proposal, err := decodeAny(wire)
+	proposal, err := readProposal(ctx, a, id)
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ func (s *sender) fulfil(ctx context.Context, name, to string, changes members) e
 	if err != nil {
 		return err
 	}
-	defer room.Close()
+	defer leave(room)
 	var opts []client.SendOption
 	if to != "" {
 		opts = append(opts, client.To(to))

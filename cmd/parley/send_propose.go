@@ -22,7 +22,7 @@ func newSendPropose(s *sender) *cobra.Command {
 		Short: "Ask for what you may not do yourself",
 		Long: `Propose that a tool be called, or another request be made with METHOD --params.
 Whoever may make the request approves it with "parley send fulfil ID". TARGET "-"
-leaves it to them whom to ask.`,
+leaves it to them whom to ask. Arguments are written as for "parley send request".`,
 		Example: `  parley send propose files write_file path=hello.txt content=Hello --reason "to try it"
   parley send propose files write_file path=report.md content=@report.md --expires 10m --wait`,
 		Args: arguments(2, -1),
@@ -62,7 +62,7 @@ func (s *sender) proposeAndWait(ctx context.Context, e *parley.Envelope) error {
 	if err != nil {
 		return err
 	}
-	defer room.Close()
+	defer leave(room)
 	receipt, err := room.Send(ctx, e)
 	if err != nil {
 		return err

@@ -17,8 +17,15 @@ func newSendRequest(s *sender) *cobra.Command {
 		Use:   "request TARGET TOOL [key=value…]",
 		Short: "Call a tool, and print the result",
 		Long: `Call a tool of a participant, or make another request with METHOD --params, wait for
-the answer and print it. An answer that says that the call failed is exit code 1.`,
+the answer and print it. An answer that says that the call failed is exit code 1.
+Ctrl-C cancels the call, if you may send mcp/request:notifications/*. Otherwise the call
+goes on, and its answer stands on record: parley tail --history 20 shows it.
+What a tool asks of a human meanwhile is answered in parley chat.
+
+An argument is key=text, key=@file for the text of a file, or key:=json for a
+number, true, false, a list or an object.`,
 		Example: `  parley send request files read_file path=hello.txt
+  parley send request code extract_code path=main.go symbol=main context_lines:=3
   parley send request files tools/list`,
 		Args: arguments(2, -1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +45,7 @@ the answer and print it. An answer that says that the call failed is exit code 1
 			if err != nil {
 				return err
 			}
-			defer room.Close()
+			defer leave(room)
 			s.noteAbsent(room, args[0])
 			reply, err := room.Request(ctx, args[0], method, params, client.InContext(in))
 			if err != nil {

@@ -26,10 +26,8 @@ func (h *house) addSummarizer(s *config.Space, to *gateway.Space) {
 	if len(s.Summarized()) == 0 {
 		return
 	}
-	token := randomToken()
-	h.tokens[bridgeName{to.Rules.Name, config.Summarizer}] = token
 	to.Rules.Participants[config.Summarizer] = summarizerMay()
-	to.Participants[config.Summarizer] = gateway.Participant{Tokens: []gateway.TokenHash{gateway.TokenHash(config.HashToken(token))}}
+	to.Participants[config.Summarizer] = h.admit(bridgeName{to.Rules.Name, config.Summarizer})
 }
 
 // summarize starts who sums up contexts, in each space that wants it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -23,14 +24,81 @@ spaces:
 `
 
 // A line of reasoning that is concluded gets a summary, once, and another one when
-// it went on; one that was concluded before somebody was there to sum it up does
-// too, and what nobody wants summed up does not.
+// enough was said since. So does one that was concluded before somebody was there to
+// sum it up; what nobody wants summed up, or is short, does not.
 func TestSummaries(t *testing.T) {
 	h := openedHouse(t, summariesText)
 	you := enter(t, h, "you")
-	speak(t, you, "before", client.InContext(&parley.Context{ID: "early", Type: "reasoning"}))
+	discuss(t, you, "early", "reasoning", 3)
+	asked := serveSampling(t, h)
+	h.summarize(h.invite(t.Context()))
+	hear := follow(t, h)
+	hear("early")
 
-	var asked atomic.Int32
+	discuss(t, you, "r", "reasoning", 3)
+	discuss(t, you, "w", "workflow", 3)
+	hear("r")
+	discuss(t, you, "short", "reasoning", 2)
+	discuss(t, you, "early", "reasoning", 2)
+	discuss(t, you, "r", "reasoning", 3)
+	hear("r")
+	discuss(t, you, "short", "reasoning", 1)
+	hear("short")
+	discuss(t, you, "s", "reasoning", 4)
+	hear("s")
+	if n := asked.Load(); n != 5 {
+		t.Errorf("the model was asked %d times, want 5", n)
+	}
+}
+
+// Whoever sums up comes back, and asks for what it missed alone.
+func TestSummariesGoOn(t *testing.T) {
+	h := openedHouse(t, summariesText)
+	you := enter(t, h, "you")
+	asked := serveSampling(t, h)
+	hear := follow(t, h)
+	sumUp := func() (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- h.sumUp(ctx, "demo", h.plan.config.Spaces["demo"]) }()
+		return func() {
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	stop := sumUp()
+	for _, id := range []string{"done", "more"} {
+		discuss(t, you, id, "reasoning", 3)
+		hear(id)
+	}
+	stop()
+	discuss(t, you, "done", "reasoning", 2)
+	discuss(t, you, "more", "reasoning", 3)
+	discuss(t, you, "short", "reasoning", 2)
+	stop = sumUp()
+	hear("more")
+	discuss(t, you, "later", "reasoning", 3)
+	hear("later")
+	stop()
+	if n := asked.Load(); n != 4 {
+		t.Errorf("the model was asked %d times, want 4", n)
+	}
+}
+
+// discuss says something in a context, so many times.
+func discuss(t *testing.T, room *client.Room, id, typ string, times int) {
+	t.Helper()
+	for i := range times {
+		speak(t, room, fmt.Sprint("step ", i+1), client.InContext(&parley.Context{ID: id, Type: typ}))
+	}
+}
+
+// serveSampling has somebody there who sums up what it is asked to, and counts it.
+func serveSampling(t *testing.T, h *house) *atomic.Int32 {
+	t.Helper()
+	asked := new(atomic.Int32)
 	model, err := client.Dial(t.Context(), h.url, &client.Options{
 		Space: "demo", Token: "model-0123456789abcdef",
 		Handler: func(_ context.Context, req *client.Request) (any, error) {
@@ -45,21 +113,7 @@ func TestSummaries(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(model.Close)
-	h.summarize(h.invite(t.Context()))
-	hear := follow(t, h)
-	hear("early")
-
-	r := &parley.Context{ID: "r", Type: "reasoning"}
-	speak(t, you, "step 1", client.InContext(r))
-	speak(t, you, "work", client.InContext(&parley.Context{ID: "w", Type: "workflow"}))
-	hear("r")
-	speak(t, you, "step 2", client.InContext(r))
-	hear("r")
-	speak(t, you, "another", client.InContext(&parley.Context{ID: "s", Type: "reasoning"}))
-	hear("s")
-	if n := asked.Load(); n != 4 {
-		t.Errorf("the model was asked %d times, want 4", n)
-	}
+	return asked
 }
 
 // follow returns a function that waits for the summary of a context, which is the

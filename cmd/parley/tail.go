@@ -36,16 +36,25 @@ With --context only one line of reasoning is shown, besides what names me: CONTE
 its id, or the unique beginning of a recent one, and those nested in it belong to it.
 CONTEXT may also be id:ID,… for these alone, tree:ID,… for several with what is nested
 in them, type:TYPE,… for all of these types, or all. --with-main adds what belongs to
-no context. Contexts that nobody has opened yet can be waited for.`,
+no context. A context that nobody has opened yet can be waited for; one with a colon
+in its id as id:ID.
+
+--history N is the newest N of these contexts; for type:TYPE,… and all they are looked
+for among the newest 10,000 envelopes. With --with-main the main context counts, too.`,
 		Example: `  parley tail --history 20
   parley tail --context 0199a9f3-c1b2 --with-main
   parley tail --kinds chat,mcp/proposal:* --no-presence`,
 		Args: arguments(0, 0),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runTail(cmd.Context(), t, &to, flags) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := notEmpty(cmd, "context"); err != nil {
+				return err
+			}
+			return runTail(cmd.Context(), t, &to, flags)
+		},
 	}
 	to.addFlags(cmd.Flags())
 	f := cmd.Flags()
-	f.IntVar(&flags.history, "history", 0, "first the newest `N` envelopes")
+	f.IntVar(&flags.history, "history", 0, "first the newest `N` envelopes, of the context with --context")
 	f.Uint64Var(&flags.after, "after", 0, "first everything after `SEQ`")
 	f.BoolVar(&flags.directed, "directed", false, "only broadcasts, and what names me")
 	f.StringSliceVar(&flags.kinds, "kinds", nil, "only kinds that match one of these `PATTERNS`")
@@ -54,6 +63,15 @@ no context. Contexts that nobody has opened yet can be waited for.`,
 	f.BoolVar(&flags.noPresence, "no-presence", false, "not who comes and goes")
 	f.BoolVar(&flags.full, "full", false, "cut nothing")
 	return cmd
+}
+
+// notEmpty refuses a flag that an empty variable of a shell was given for: without it
+// everything is shown.
+func notEmpty(cmd *cobra.Command, name string) error {
+	if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+		return usagef("--%s is empty", name).hint("leave it out for everything")
+	}
+	return nil
 }
 
 func runTail(ctx context.Context, t *terminal, to *target, flags tailFlags) error {
@@ -67,6 +85,7 @@ func runTail(ctx context.Context, t *terminal, to *target, flags tailFlags) erro
 	if err != nil {
 		return stopped(ctx, err)
 	}
+	rec := &gatewayRecord{*a}
 	opts := &client.Options{
 		Token: a.token, Space: a.space, History: flags.history,
 		Kinds: flags.kinds, PresenceOff: flags.noPresence,
@@ -75,20 +94,48 @@ func runTail(ctx context.Context, t *terminal, to *target, flags tailFlags) erro
 	if flags.directed {
 		opts.Routing = client.RoutingDirected
 	}
-	if opts.Contexts, err = flags.contexts(ctx, t, &gatewayRecord{*a}); err != nil {
+	if opts.Contexts, err = flags.contexts(ctx, t, rec); err != nil {
 		return stopped(ctx, err)
 	}
-	if flags.after > 0 {
-		if opts.After, err = a.position(ctx, flags.after); err != nil {
-			return stopped(ctx, err)
-		}
+	before, err := flags.beginning(ctx, rec, opts)
+	if err != nil {
+		return stopped(ctx, err)
 	}
 	room, err := client.Dial(ctx, a.url, opts)
 	if err != nil {
 		return stopped(ctx, a.unreachable(err))
 	}
 	defer room.Close()
-	return stopped(ctx, listen(ctx, room, newPrinter(t, flags.full), t, flags.shows(room.ID())))
+	p, shows := newPrinter(t, flags.full), flags.shows(room.ID())
+	p.goBy(ctx, rec, -1)
+	if before != nil {
+		if err := before.tell(ctx, rec, p, flags.history, shows); err != nil {
+			return stopped(ctx, err)
+		}
+	}
+	return stopped(ctx, listen(ctx, room, p, t, shows))
+}
+
+// beginning decides where to begin. Where contexts alone are shown, that is the end,
+// and what came before is looked for: the gateway would send the newest with the
+// main context among them, which is not shown.
+func (f *tailFlags) beginning(ctx context.Context, rec *gatewayRecord, opts *client.Options) (before *past, err error) {
+	seq := f.after
+	if seq == 0 && f.history > 0 && f.context != "" && !f.withMain {
+		head, err := rec.head(ctx)
+		if err != nil {
+			return nil, err
+		}
+		seq = head.Seq
+		before, err = newPast(ctx, rec, opts.Contexts, query{before: seq + 1, newest: true, kinds: f.kinds})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if seq > 0 {
+		opts.After, err = rec.position(ctx, seq)
+	}
+	return before, err
 }
 
 // listen prints what arrives, as far as it is to be shown, until ctx ends or the

@@ -32,17 +32,20 @@ func (f *tailFlags) checkContext() error {
 // filter is a --context that is a filter of contexts already (section 6 of the
 // contract); "" is one that names a context. Ids may hold colons, too.
 func (f *tailFlags) filter() string {
-	how, _, isList := strings.Cut(f.context, ":")
-	if f.context == "all" || isList && slices.Contains([]string{"id", "tree", "type"}, how) {
+	if f.context == "all" || isFilter(f.context) {
 		return f.context
 	}
 	return ""
 }
 
-// treeOf is the filter for a context and what is nested in it.
-func treeOf(id string) string {
-	return "tree:" + strings.NewReplacer("%", "%25", ",", "%2C").Replace(id)
+// isFilter reports whether a text reads as a filter that names contexts or types.
+func isFilter(text string) bool {
+	how, _, isList := strings.Cut(text, ":")
+	return isList && slices.Contains([]string{"id", "tree", "type"}, how)
 }
+
+// treeOf is the filter for a context and what is nested in it.
+func treeOf(id string) string { return space.OfTrees(id).String() }
 
 // contexts is what to ask the gateway for; "" is whatever it sends by itself.
 func (f *tailFlags) contexts(ctx context.Context, t *terminal, rec record) (string, error) {
@@ -51,6 +54,10 @@ func (f *tailFlags) contexts(ctx context.Context, t *terminal, rec record) (stri
 	}
 	id, err := findContext(ctx, rec, f.context)
 	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		if strings.Contains(f.context, ":") { // what send takes would be waited for in vain
+			return "", usagef("--context: %s", asError(err).Message).
+				hint("ID:TYPE is for sending; to read, the id is enough. One with a colon in it can be waited for as id:ID")
+		}
 		t.say("%s", t.errPalette().dim("nobody has opened the context "+clean(f.context)+" yet; waiting for it"))
 		return treeOf(f.context), nil
 	}
@@ -62,6 +69,9 @@ func (f *tailFlags) contexts(ctx context.Context, t *terminal, rec record) (stri
 // of reasoning wants that alone.
 func (f *tailFlags) shows(me string) func(*parley.Envelope) bool {
 	return func(e *parley.Envelope) bool {
+		if f.directed && len(e.To) > 0 && !slices.Contains(e.To, me) {
+			return false
+		}
 		return f.context == "" || f.withMain || e.Context != nil || slices.Contains(e.To, me)
 	}
 }

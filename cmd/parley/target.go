@@ -28,8 +28,13 @@ type target struct {
 }
 
 func (g *target) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&g.url, "url", "", "the gateway's `URL` (PARLEY_URL, else "+defaultURL+")")
+	g.addGatewayFlags(flags)
 	flags.StringVar(&g.space, "space", "", "the `SPACE` (PARLEY_SPACE, else the only one)")
+}
+
+// addGatewayFlags are those of what concerns no space.
+func (g *target) addGatewayFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&g.url, "url", "", "the gateway's `URL` (PARLEY_URL, else "+defaultURL+")")
 	flags.StringVar(&g.tokenFile, "token-file", "", "`FILE` with the token (else PARLEY_TOKEN)")
 }
 

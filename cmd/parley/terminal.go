@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strconv"
+	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -52,6 +55,25 @@ func (t *terminal) say(format string, args ...any) {
 	fmt.Fprintf(t.err, format+"\n", args...)
 }
 
+// logger writes to err what an operator should know: as text where somebody looks,
+// and for programs as JSON.
+func (t *terminal) logger(level slog.Leveler) *slog.Logger {
+	opts := &slog.HandlerOptions{Level: level}
+	if t.errTTY {
+		return slog.New(slog.NewTextHandler(t.err, opts))
+	}
+	opts.ReplaceAttr = func(_ []string, a slog.Attr) slog.Attr {
+		switch v := a.Value.Any().(type) {
+		case time.Duration: // else it is a number of nobody knows what
+			a.Value = slog.StringValue(v.String())
+		case error: // some of which are objects in JSON
+			a.Value = slog.StringValue(v.Error())
+		}
+		return a
+	}
+	return slog.New(slog.NewJSONHandler(t.err, opts))
+}
+
 // writeJSON writes one JSON value as one line. Where somebody looks, what a
 // terminal might obey is written as an escape, which means the same.
 func (t *terminal) writeJSON(v jsontext.Value) error {
@@ -78,7 +100,7 @@ func writeEscaped(w *bufio.Writer, v jsontext.Value) {
 		r, size := utf8.DecodeRune(v[i:])
 		switch {
 		case r == 0x7f || r > 0x7f && !shown(r):
-			for _, unit := range utf16Units(r) {
+			for _, unit := range utf16.AppendRune(nil, r) {
 				fmt.Fprintf(w, `\u%04x`, unit)
 			}
 		default:

@@ -11,28 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-func TestClean(t *testing.T) {
-	for in, want := range map[string]string{
-		"plain":                    "plain",
-		"ünï 漢字 👩‍💻 é":             "ünï 漢字 👩‍💻 é",
-		"a\nb\tc\rd":               `a\nb\tc\rd`,
-		"\x1b[31mred":              `\u001b[31mred`,
-		"\x9b31m":                  `\x9b31m`, // no UTF-8
-		"\u009b31m":                `\u009b31m`,
-		"\u202egnp.exe":            `\u202egnp.exe`,
-		"a\u200bb\u2066c\ufeff":    `a\u200bb\u2066c\ufeff`,
-		"\U000e0041":               `\udb40\udc41`,
-		"\x00\x7f":                 `\u0000\u007f`,
-		"a\u2028b":                 `a\u2028b`,
-		"no\u00a0break":            "no\u00a0break",
-		"replaced \ufffd is shown": "replaced \ufffd is shown",
-	} {
-		if got := clean(in); got != want {
-			t.Errorf("clean(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
 // JSON on a terminal means what it meant, and holds nothing to be obeyed.
 func TestJSONOnATerminal(t *testing.T) {
 	for _, in := range []string{

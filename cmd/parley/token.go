@@ -16,7 +16,7 @@ import (
 
 func newToken(t *terminal) *cobra.Command {
 	cmd := newTokenNew(t)
-	cmd.AddCommand(newTokenNew(t))
+	cmd.AddCommand(newTokenNew(t), newTokenLink(t), newTokenApprovalLink(t))
 	cmd.Use, cmd.Args = "token", group()
 	return cmd
 }

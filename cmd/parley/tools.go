@@ -27,8 +27,8 @@ func newToolsFiles() *cobra.Command {
 		Use:   "files DIR",
 		Short: "Serve the files below a folder over stdio",
 		Long: `Serve the files below DIR as an MCP server over standard input and output: read,
-write, list, search, move and delete, and nothing outside of DIR. Any MCP client
-can run it, and "parley join" takes it into a space.`,
+write, list, search, move, delete, describe a file, create a folder, and nothing
+outside of DIR. Any MCP client can run it, and "parley join" takes it into a space.`,
 		Example: `  parley tools files ./workspace
   parley join files -- parley tools files ./workspace`,
 		Args: arguments(1, 1),

@@ -8,8 +8,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/parleyhq/parley/internal/config"
 )
@@ -57,8 +59,14 @@ one ends it within a second.`,
 	f.StringVar(&flags.data, "data", demoDir, "the demo's `FOLDER`")
 	f.StringVar(&flags.urlFile, "url-file", "", "write the gateway's URL to this `FILE` once it listens (the demo: FOLDER/url)")
 	flags.imports.register(f)
-	f.TextVar(&flags.level, "log-level", flags.level, "debug, info, warn or error")
+	addLevel(f, &flags.level)
 	return cmd
+}
+
+// addLevel adds --log-level, whose default is what level is.
+func addLevel(f *pflag.FlagSet, level *slog.Level) {
+	f.TextVar(level, "log-level", *level, "what is logged: `LEVEL` debug, info, warn or error")
+	f.Lookup("log-level").DefValue = strings.ToLower(level.String())
 }
 
 // plan is what is going to run.
@@ -75,7 +83,7 @@ func (f *upFlags) plan(t *terminal) (*plan, error) {
 	if err := f.imports.check(); err != nil {
 		return nil, err
 	}
-	p := &plan{urlFile: f.urlFile, log: slog.New(slog.NewTextHandler(t.err, &slog.HandlerOptions{Level: f.level}))}
+	p := &plan{urlFile: f.urlFile, log: t.logger(f.level)}
 	path, err := f.configPath()
 	if err != nil {
 		return nil, err
@@ -137,6 +145,7 @@ func runUp(ctx context.Context, t *terminal, p *plan) error {
 	a.listening()
 	guests := h.invite(ctx)
 	h.bridge(guests, a)
+	h.startModels(guests, a)
 	if p.onUp != nil {
 		h.guests.Go(func() {
 			h.starting.Wait()

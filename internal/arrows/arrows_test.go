@@ -1,6 +1,7 @@
 // Package arrows holds the direction of the imports. The packages of this
-// module form layers, the vocabulary at the root below all of them, and [rules]
-// says which way an arrow may point. The test reads the module with "go list".
+// module and of the one in model form layers, the vocabulary at the root below
+// all of them, and [rules] says which way an arrow may point. The test reads the
+// modules with "go list".
 package arrows
 
 import (
@@ -65,8 +66,65 @@ var rules = []rule{
 		"a codec knows nothing of what it carries"},
 	{"internal/mcp/...", only, []string{"std", ".", codec, "internal/jsonrpc/..."},
 		"the vocabulary of MCP does nothing by itself"},
+	{"tool", only, []string{"std", ".", codec, "internal/response/...", "internal/licence/...", "internal/jsonrpc", "internal/mcp", "internal/runlog", "internal/schema", "internal/tokens", "tool/sampling",
+		"github.com/modelcontextprotocol/go-sdk/...", "github.com/google/jsonschema-go/..."},
+		"whoever writes a tool takes on no gateway, and no participant's client"},
+	{"tool/room", only, []string{"std", ".", codec, "client", "internal/mcp", "tool", "github.com/modelcontextprotocol/go-sdk/mcp"},
+		"a tool server in a room is a participant like any other"},
+	{"tool/sampling", only, []string{"std", codec, "internal/jsonrpc", "internal/schema", "github.com/google/jsonschema-go/..."},
+		"what is said to a model is values, whoever carries them"},
+	{"tool/sampling", never, []string{"net", "os/exec", "database/sql"},
+		"what is said to a model is values, whoever carries them"},
+	{"internal/schema", only, []string{"std", codec, "github.com/google/jsonschema-go/..."},
+		"what types are as JSON has nothing to do with who asks"},
+	{"internal/form", only, []string{"std", codec, "internal/jsonrpc", "internal/schema"},
+		"a form is the same in a terminal and in a browser"},
+	{"internal/tui/...", never, []string{"internal/gateway/...", "internal/journal/...", "internal/space/...", "database/sql"},
+		"whoever sits at a terminal is a participant like any other"},
+	{"internal/tui/store", only, []string{"std", ".", codec, "internal/lookalike"},
+		"what a console knows of a room is made of envelopes"},
+	{"internal/tui/safe", only, []string{"std", "github.com/charmbracelet/x/ansi", "github.com/clipperhouse/uax29/v2/graphemes"},
+		"what is hostile passes through little"},
+	{"internal/tui/command", only, []string{"std", ".", codec, "internal/form", "internal/nearest", "internal/tui/safe"},
+		"what is typed is read without a room or a screen"},
+	{"internal/lookalike", only, []string{"std", "golang.org/x/text/unicode/norm"},
+		"the gateway may have use of it as well"},
+	{"github.com/yuin/goldmark/...", onlyBy, []string{"internal/tui/markdown"},
+		"markdown has one reader"},
+	{"charm.land/...", onlyBy, []string{"internal/tui/..."},
+		"what draws on terminals stays at the terminal"},
+	{"internal/runlog", only, []string{"std", codec},
+		"whoever writes a tool takes on no database"},
+	{"internal/licence/...", only, []string{"std", ".", codec, "internal/response/...", "github.com/golang-jwt/jwt/..."},
+		"what is trusted with a key is small"},
+	{"github.com/golang-jwt/jwt/...", onlyBy, []string{"internal/licence/..."},
+		"tokens of this kind have one reader"},
 	{"internal/mcpfront/...", never, []string{"internal/gateway/...", "internal/mcpbridge/..."},
 		"the front is a participant like any other"},
+	{"internal/webhook/...", only, []string{"std", ".", codec, "internal/journal", "internal/wholefile", "github.com/standard-webhooks/standard-webhooks/...", "github.com/prometheus/client_golang/..."},
+		"what is told outside is read from the record, whoever writes that"},
+	{"github.com/standard-webhooks/standard-webhooks/...", onlyBy, []string{"internal/webhook/..."},
+		"events are signed in one place"},
+	{"internal/response/...", only, []string{"std", ".", codec, "internal/response/...", "internal/jsonc", "internal/jsonrpc", "internal/nearest", "internal/tokens"},
+		"whoever writes a tool takes on the envelope, and nothing else"},
+	{"internal/jsonc", only, []string{"std"},
+		"what others read by knows nothing of them"},
+	{"internal/wholefile", only, []string{"std"},
+		"what others write by knows nothing of them"},
+	{"internal/built", onlyBy, nil,
+		"what tests are run with is in no program"},
+	{"internal/nearest", only, []string{"std"},
+		"what others read by knows nothing of them"},
+	{"model/internal/provider", only, []string{"std", codec, "tool/sampling", "github.com/google/uuid"},
+		"what all endpoints have in common knows none of them"},
+	{"model/...", never, []string{"internal/gateway/...", "internal/journal/...", "internal/space/..."},
+		"who holds the keys of models is no gateway"},
+	{"github.com/openai/openai-go/...", onlyBy, []string{"model/internal/openai"},
+		"a maker's client stays in the adapter of its API"},
+	{"github.com/anthropics/anthropic-sdk-go/...", onlyBy, []string{"model/internal/anthropic"},
+		"a maker's client stays in the adapter of its API"},
+	{"github.com/ollama/ollama/...", onlyBy, []string{"model/internal/ollama"},
+		"a maker's client stays in the adapter of its API"},
 	{"cmd/...", onlyBy, nil,
 		"everything meets in the program, and nothing after it"},
 	{"scripts/...", only, []string{"std"},
@@ -135,6 +193,29 @@ func TestBrokenArrowsAreFound(t *testing.T) {
 			"client imports only"},
 		{"MCP SDK elsewhere", map[string][]string{"internal/gateway": {sdk}},
 			"github.com/modelcontextprotocol/go-sdk/... is imported only by internal/mcpbridge/... internal/filetool/... internal/conformance/... bench/... tool/...: internal/gateway"},
+		{"the envelope of tools and the configuration of gateways", map[string][]string{"internal/response": {"internal/config"}, "internal/config": nil},
+			"internal/response imports only"},
+		{"webhooks and a gateway", map[string][]string{"internal/webhook": {"internal/journal", "internal/gateway"}, "internal/journal": nil, "internal/gateway": nil},
+			"internal/webhook imports only"},
+		{"signatures elsewhere", map[string][]string{"internal/gateway": {"github.com/standard-webhooks/standard-webhooks/libraries/go"}},
+			"github.com/standard-webhooks/standard-webhooks/... is imported only by internal/webhook/...: internal/gateway"},
+		{"tool and client", map[string][]string{"tool": {"internal/response", "client"}, "internal/response": nil, "client": nil},
+			"tool imports only"},
+		{"tool in a room", map[string][]string{"tool/room": {"client", "tool", "internal/mcp"}, "tool": nil, "client": nil, "internal/mcp": nil}, ""},
+		{"tool in a room and gateway", map[string][]string{"tool/room": {"internal/gateway"}, "internal/gateway": nil},
+			"tool/room imports only"},
+		{"what is said to a model and a socket", map[string][]string{"tool/sampling": {"net"}},
+			"tool/sampling never reaches"},
+		{"licence and another codec", map[string][]string{"internal/licence": {"github.com/lestrrat-go/jwx"}},
+			"internal/licence imports only"},
+		{"tokens read elsewhere", map[string][]string{"internal/gateway": {"github.com/golang-jwt/jwt/v5"}},
+			"github.com/golang-jwt/jwt/... is imported only by internal/licence/...: internal/gateway"},
+		{"endpoints in common and one of them", map[string][]string{"model/internal/provider": {"model/internal/openai"}, "model/internal/openai": nil},
+			"model/internal/provider imports only"},
+		{"keys and a gateway", map[string][]string{"model/cmd/parley-model": {"internal/gateway"}, "internal/gateway": nil},
+			"model/cmd/parley-model never reaches"},
+		{"a client elsewhere", map[string][]string{"model/internal/participant": {"github.com/openai/openai-go/v3"}},
+			"github.com/openai/openai-go/... is imported only by model/internal/openai: model/internal/participant"},
 		{"the program as a library", map[string][]string{"parleytest": {"cmd/parley"}, "cmd/parley": nil},
 			"cmd/... is imported only by nobody: parleytest"},
 		{"a script with needs", map[string][]string{"scripts/testsum": {"."}, ".": nil},
@@ -241,15 +322,30 @@ func relative(importPath string) string {
 	return strings.TrimPrefix(importPath, module+"/")
 }
 
-// listed is what the go command says about this module and all that it imports.
+// listed is what the go command says about both modules and all that they import.
 func listed(t *testing.T) (pkgs []pkg) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", module+"/...")
+	seen := map[string]bool{}
+	for _, dir := range []string{"../..", "../../model"} {
+		for _, p := range listedIn(t, dir) {
+			if !seen[p.ImportPath] {
+				seen[p.ImportPath] = true
+				pkgs = append(pkgs, p)
+			}
+		}
+	}
+	return pkgs
+}
+
+func listedIn(t *testing.T, dir string) (pkgs []pkg) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Imports,Deps", "./...")
+	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v\n%s", err, &stderr)
+		t.Fatalf("go list in %s: %v\n%s", dir, err, &stderr)
 	}
 	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg

@@ -30,8 +30,11 @@ type Config struct {
 	Listen  string   // host:port; ListenOn changes it
 	Hosts   []string // names, without port, that browsers may know the gateway by, beside those of loopback
 	Origins []string // whose pages may use a browser's session, beside the gateway's own
-	Journal Journal
-	Spaces  map[string]*Space // by name; range over Sorted(Spaces) for a fixed order
+	// PublicURL is how browsers reach the gateway, as https://parley.example; "" where
+	// that is what it listens on. It is the beginning of links.
+	PublicURL string
+	Journal   Journal
+	Spaces    map[string]*Space // by name; range over Sorted(Spaces) for a fixed order
 
 	// Warnings are what is allowed but probably not meant, by line.
 	Warnings []Problem
@@ -58,12 +61,14 @@ const (
 // Space is one room.
 type Space struct {
 	Enforcement  Enforcement
-	Protocol     string                  // what delivered envelopes carry: mcpx/v0.1 or mcpp/v0.1
-	Participants map[string]*Participant // by id
-	MCPServers   map[string]*MCPServer   // by participant id; no id is in both maps
-	Limits       space.Limits            // complete, no field is zero
+	Protocol     string                       // what delivered envelopes carry: mcpx/v0.1 or mcpp/v0.1
+	Participants map[string]*Participant      // by id
+	MCPServers   map[string]*MCPServer        // by participant id
+	Models       map[string]*ModelParticipant // by participant id; no id is in two of these maps
+	Limits       space.Limits                 // complete, no field is zero
 	Retention    Retention
 	MCP          MCP
+	Webhooks     []*Webhook                   // the gateway's own first, which every space has
 	ContextTypes map[string]space.ContextType // by name, with those that are built in; a limit of 0 is that of Limits
 }
 
@@ -113,6 +118,7 @@ type Participant struct {
 	History      int                 // envelopes sent on join
 	Echo         bool                // whether it receives what it sent itself
 	Serves       []Service           // in the order of the file, each once
+	ResultBudget ResultBudget        // of what its MCP clients are given; see Space.ResultBudget
 }
 
 // Service is what a participant does for MCP servers and clients.
@@ -149,6 +155,9 @@ type MCPServer struct {
 	Pin          Pin
 	Sessions     Sessions
 	Roots        bool // whether callers' roots are declared to it
+	Response     Response
+
+	ResultBudgets map[string]ResultBudget // by tool, "*" for those not named; see Space.ResultBudget
 
 	place Problem // of the url
 }
@@ -171,6 +180,15 @@ const (
 	PinRecord Pin = "record" // definitions are recorded and changes announced; the default
 	PinStrict Pin = "strict" // a changed tool can be called only after space/accept-tool
 	PinOff    Pin = "off"    // neither
+)
+
+// Response says what becomes of what an MCP server's tools answer.
+type Response string
+
+// The values of response.
+const (
+	ResponsePass Response = "pass" // callers get it as it is; the default
+	ResponseWrap Response = "wrap" // it is put into the response envelope (section 12)
 )
 
 // Sessions says who shares a session with an MCP server.

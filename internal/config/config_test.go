@@ -80,11 +80,11 @@ func TestContractExample(t *testing.T) {
 				"files": {
 					Type: Stdio, Command: "npx", Dir: dir,
 					Args:         []string{"-y", "@modelcontextprotocol/server-filesystem", "./workspace"},
-					Capabilities: DefaultServerCapabilities(), Era: EraAuto, Pin: PinRecord, Sessions: SessionsAuto,
+					Capabilities: DefaultServerCapabilities(), Era: EraAuto, Pin: PinRecord, Sessions: SessionsAuto, Response: ResponsePass,
 				},
 				"wiki": {
 					Type: HTTP, URL: "http://127.0.0.1:9000/mcp", Capabilities: DefaultServerCapabilities(),
-					Era: EraAuto, Pin: PinRecord, Sessions: SessionsAuto,
+					Era: EraAuto, Pin: PinRecord, Sessions: SessionsAuto, Response: ResponsePass,
 				},
 			},
 		}},
@@ -113,6 +113,8 @@ func TestKeys(t *testing.T) {
 		{"origins", "origins: ['https://example.org', 'http://127.0.0.1:8080', 'http://[::1]:1', 'https://example.org']", func(c *Config) any { return c.Origins },
 			[]string{"https://example.org", "http://127.0.0.1:8080", "http://[::1]:1"}},
 		{"origins default", "", func(c *Config) any { return c.Origins }, []string(nil)},
+		{"public_url", "public_url: https://parley.example.org:8443/", func(c *Config) any { return c.PublicURL }, "https://parley.example.org:8443"},
+		{"public_url default", "", func(c *Config) any { return c.PublicURL }, ""},
 		{"journal.path", "journal: {path: /tmp/x.db}", func(c *Config) any { return c.Journal.Path }, "/tmp/x.db"},
 		{"journal.path relative", "journal: {path: ../x.db}", func(c *Config) any { return c.Journal.Path }, "/x.db"},
 		{"journal.path default", "journal:", func(c *Config) any { return c.Journal.Path }, "/etc/parley.db"},
@@ -186,11 +188,20 @@ func TestKeys(t *testing.T) {
 		{"pin strict", server(`command: x, pin: strict`), func(c *Config) any { return m(c).Pin }, PinStrict},
 		{"pin off", server(`command: x, pin: off`), func(c *Config) any { return m(c).Pin }, PinOff},
 		{"pin default", server(`command: x`), func(c *Config) any { return m(c).Pin }, PinRecord},
+		{"response wrap", server(`command: x, response: wrap`), func(c *Config) any { return m(c).Response }, ResponseWrap},
+		{"response default", server(`command: x`), func(c *Config) any { return m(c).Response }, ResponsePass},
 		{"sessions peer", server(`command: x, sessions: peer`), func(c *Config) any { return m(c).Sessions }, SessionsPeer},
 		{"sessions shared", server(`command: x, sessions: shared`), func(c *Config) any { return m(c).Sessions }, SessionsShared},
 		{"sessions default", server(`command: x`), func(c *Config) any { return m(c).Sessions }, SessionsAuto},
 		{"roots", server(`command: x, roots: true`), func(c *Config) any { return m(c).Roots }, true},
 		{"roots default", server(`command: x`), func(c *Config) any { return m(c).Roots }, false},
+		{"result_budget", who(`result_budget: 4000`), func(c *Config) any { return p(c).ResultBudget }, ResultBudget(4000)},
+		{"result_budget off", who(`result_budget: off`), func(c *Config) any { return p(c).ResultBudget }, NoBudget},
+		{"result_budget default", who(``), func(c *Config) any { return p(c).ResultBudget }, ResultBudget(0)},
+		{"result_budget of a server", server(`command: x, result_budget: 500`), func(c *Config) any { return m(c).ResultBudgets }, map[string]ResultBudget{"*": 500}},
+		{"result_budget of tools", server(`command: x, result_budget: {"*": 500, read: off, find: 256, none: null}`), func(c *Config) any { return m(c).ResultBudgets },
+			map[string]ResultBudget{"*": 500, "read": NoBudget, "find": 256}},
+		{"result_budget of a server by default", server(`command: x`), func(c *Config) any { return m(c).ResultBudgets }, map[string]ResultBudget(nil)},
 		{"server capabilities default", server(`command: x`), func(c *Config) any { return fmt.Sprint(m(c).Capabilities) },
 			"[mcp/response:* mcp/request:notifications/* mcp/request:sampling/createMessage mcp/request:elicitation/create mcp/request:roots/list]"},
 		{"server capabilities", server(`command: x, capabilities: [chat]`), func(c *Config) any { return fmt.Sprint(m(c).Capabilities) }, "[chat]"},
@@ -316,7 +327,9 @@ func TestWarnings(t *testing.T) {
 		{server(`url: "http://192.0.2.1/", headers: {A: b}`), "headers go to another machine over plain HTTP"},
 		{server(`url: "http://192.0.2.1/"`), ""},
 		{contextTypes("audit: {summarize: true}"), ":1:29: contexts are to be summed up, and nobody serves sampling"},
-		{"spaces: {s: {context_types: {audit: {summarize: true}}, participants: {m: {token: long-enough-for-us, serves: [sampling]}}}}", ""},
+		{"spaces: {s: {context_types: {audit: {summarize: true}}, participants: {m: {token: long-enough-for-us, capabilities: [\"mcp/response:*\"], serves: [sampling]}}}}", ""},
+		{who("token: long-enough-for-us, serves: [elicitation]"), `"p" serves elicitation and may not answer: it may never send mcp/response:elicitation/create`},
+		{who(`token: long-enough-for-us, serves: [elicitation], capabilities: ["mcp/response:elicitation/*"]`), ""},
 		{server(`type: sse, url: "http://127.0.0.1/"`), ":1:38: type sse names a transport of old"},
 		{server(`url: "http://127.0.0.1/", headers: {A: b}`), ""},
 	} {
@@ -470,17 +483,6 @@ spaces:
 	var none Secret
 	if none.Reveal() != "" {
 		t.Error("the zero secret is not empty")
-	}
-}
-
-func TestNearest(t *testing.T) {
-	for _, c := range []struct{ wrote, meant string }{
-		{"enforcment", "enforcement"}, {"mcpServers", "mcp_servers"}, {"particpants", "participants"},
-		{"limit", "limits"}, {"protocoll", "protocol"}, {"banana", ""}, {"", ""}, {"x", ""},
-	} {
-		if got := nearest(c.wrote, spaceKeys); got != c.meant {
-			t.Errorf("%q is near %q, want %q", c.wrote, got, c.meant)
-		}
 	}
 }
 

@@ -78,12 +78,7 @@ func (r *reader) contextType(v value, t space.ContextType) space.ContextType {
 		t.Kinds = r.typeKinds(m["kinds"])
 	}
 	t.Summarize = r.flag(m["summarize"], t.Summarize)
-	l := r.keys(m["limits"], typeLimitKeys)
-	r.rate(l["context_rate"], &t.Rate)
-	r.count(l["context_depth"], &t.Depth, 1, 1_000)
-	r.count(l["open_contexts"], &t.Open, 1, many)
-	r.size(l["context_metadata_bytes"], &t.MetadataBytes, 1, mib)
-	r.duration(l["context_idle"], &t.Idle, minDuration, 365*day)
+	r.contextLimits(r.keys(m["limits"], typeLimitKeys), &t.Rate, &t.Depth, &t.Open, &t.MetadataBytes, &t.Idle)
 	return t
 }
 
@@ -140,7 +135,7 @@ func (r *reader) checkSummarizer(s *Space, types value) {
 	}
 	_, participant := s.Participants[Summarizer]
 	_, server := s.MCPServers[Summarizer]
-	if participant || server {
+	if _, model := s.Models[Summarizer]; participant || server || model {
 		r.fail(types, "rename it", "%q is who sums up contexts, and cannot be another participant", Summarizer)
 	}
 	for _, p := range s.Participants {
@@ -148,5 +143,8 @@ func (r *reader) checkSummarizer(s *Space, types value) {
 			return
 		}
 	}
-	r.warn(types, "write serves: [sampling] at the participant that does", "contexts are to be summed up, and nobody serves sampling")
+	if len(s.Models) > 0 {
+		return
+	}
+	r.warn(types, "write serves: [sampling] at the participant that does, or a model into models", "contexts are to be summed up, and nobody serves sampling")
 }

@@ -68,6 +68,11 @@ func complete(t *testing.T, cfg *Config) {
 				t.Errorf("incomplete: %s %+v", id, server)
 			}
 		}
+		for _, h := range s.Webhooks {
+			if h.Name == "" || h.URL.Reveal() == "" || len(h.Secrets) == 0 || len(h.Events) == 0 || h.Timeout == 0 || h.Content == "" {
+				t.Errorf("incomplete: %s %+v", name, h)
+			}
+		}
 		for id, p := range s.Participants {
 			if p.Routing == "" || id == "parley" || id != strings.ToLower(id) {
 				t.Errorf("incomplete: %s %+v", id, p)

@@ -103,6 +103,9 @@ func (s *Space) IDs() map[string]bool {
 	for id := range s.MCPServers {
 		ids[id] = true
 	}
+	for id := range s.Models {
+		ids[id] = true
+	}
 	return ids
 }
 

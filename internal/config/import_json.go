@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley/internal/jsonc"
 )
 
 // Clients write their configurations as JSON, some with comments and trailing
@@ -16,74 +18,6 @@ import (
 
 // maxImportNodes bounds what is kept of a file. What is skipped does not count.
 const maxImportNodes = 100_000
-
-// plainJSON is data with blanks in place of comments and trailing commas. All
-// else keeps its place. A comment without an end stays, to be refused.
-func plainJSON(data []byte) []byte {
-	data = bytes.Clone(data)
-	last, comma := byte(0), -1 // the last byte that means something; a comma that may turn out to be trailing
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; c {
-		case ' ', '\t', '\r', '\n':
-			continue
-		case '/':
-			if n := commentLen(data[i:]); n > 0 {
-				blank(data[i : i+n])
-				i += n - 1
-				continue
-			}
-		case '"':
-			i += stringLen(data[i:]) - 1
-		case '}', ']':
-			if comma >= 0 {
-				data[comma] = ' '
-			}
-		}
-		follows := bytes.IndexByte([]byte("{[,:\x00"), last) < 0
-		last, comma = data[i], -1
-		if last == ',' && follows {
-			comma = i
-		}
-	}
-	return data
-}
-
-// commentLen is how long the comment is that text begins with, 0 for none.
-func commentLen(text []byte) int {
-	switch {
-	case bytes.HasPrefix(text, []byte("//")):
-		if end := bytes.IndexByte(text, '\n'); end >= 0 {
-			return end
-		}
-		return len(text)
-	case bytes.HasPrefix(text, []byte("/*")):
-		if end := bytes.Index(text[2:], []byte("*/")); end >= 0 {
-			return end + 4
-		}
-	}
-	return 0
-}
-
-// stringLen is how long the string is that text begins with, quotes included.
-func stringLen(text []byte) int {
-	for i := 1; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i + 1
-		}
-	}
-	return len(text)
-}
-
-func blank(text []byte) {
-	for i, c := range text {
-		if c != '\n' {
-			text[i] = ' '
-		}
-	}
-}
 
 // jsonReader makes nodes of JSON. Its methods return errStop once a problem is
 // on the list that ends the reading.
@@ -102,7 +36,7 @@ var errStop = errors.New("told already")
 
 func newJSONReader(r *reader, data []byte) *jsonReader {
 	// Names that stand twice are told here, where that matters.
-	dec := jsontext.NewDecoder(bytes.NewBuffer(plainJSON(data)), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(jsonc.Plain(data)), jsontext.AllowDuplicateNames(true))
 	return &jsonReader{reader: r, data: data, dec: dec, line: 1, column: 1}
 }
 

@@ -163,21 +163,6 @@ func TestImportID(t *testing.T) {
 	}
 }
 
-func TestPlainJSON(t *testing.T) {
-	for _, c := range []struct{ text, want string }{
-		{`{"a": [1, 2,], }`, `{"a": [1, 2 ]  }`},
-		{"[1, // x,]\n 2]", "[1,       \n 2]"},
-		{"[1, /* \n ] */]", "[1     \n     ]"},
-		{`["//", "/*", "\"//", ",]"]`, `["//", "/*", "\"//", ",]"]`},
-		{`[,]`, `[,]`}, {`[1,,]`, `[1,,]`}, {`{"a":,}`, `{"a":,}`}, {`1,`, `1,`},
-		{`[/* x]`, `[/* x]`}, {`[1 / 2]`, `[1 / 2]`}, {"[] // end", "[]       "}, {`["\`, `["\`},
-	} {
-		if got := string(plainJSON([]byte(c.text))); got != c.want {
-			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
-		}
-	}
-}
-
 func TestEnvFile(t *testing.T) {
 	got, wrong := parseEnvFile("\ufeffA=1\r\n# x\n\n export B = two words # c\nC='a # \\n'\nD=\"x\\n\\\"\\\\ \\y\" # c\nE=\nF=#\nG=a#b\n")
 	want := map[string]string{"A": "1", "B": "two words", "C": `a # \n`, "D": "x\n\"\\ \\y", "E": "", "F": "", "G": "a#b"}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/parleyhq/parley/internal/nearest"
 )
 
 // importKeys are what is understood of a client's server.
@@ -58,7 +60,7 @@ func (t *translation) leaveOut(v value) {
 			continue
 		}
 		hint := ""
-		if near := nearest(showKey(e.key), importKeys); near != "" {
+		if near := nearest.To(showKey(e.key), importKeys); near != "" {
 			hint = "did you mean \"" + near + "\"?"
 		}
 		t.noteKey(v.child(e), hint, "%s means nothing here, and is left out", showKey(e.key))

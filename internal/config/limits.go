@@ -47,13 +47,9 @@ func (r *reader) limits(v value) space.Limits {
 	r.size(m["lag_bytes"], &l.LagBytes, kib, gib)
 	r.rate(m["rate"], &l.Rate)
 	r.count(m["burst"], &l.Burst, 1, many)
-	r.rate(m["context_rate"], &l.ContextRate)
-	r.count(m["context_depth"], &l.ContextDepth, 1, 1_000)
-	r.count(m["open_contexts"], &l.OpenContexts, 1, many)
-	r.size(m["context_metadata_bytes"], &l.ContextMetadataBytes, 1, mib)
+	r.contextLimits(m, &l.ContextRate, &l.ContextDepth, &l.OpenContexts, &l.ContextMetadataBytes, &l.ContextIdle)
 	r.count(m["open_proposals"], &l.OpenProposals, 1, many)
 	r.duration(m["proposal_ttl"], &l.ProposalTTL, minDuration, 365*day)
-	r.duration(m["context_idle"], &l.ContextIdle, minDuration, 365*day)
 	r.duration(m["approval_wait"], &l.ApprovalWait, minDuration, time.Hour)
 	r.duration(m["call_timeout"], &l.CallTimeout, minDuration, day)
 	if l.LagBytes < l.EnvelopeBytes {
@@ -65,6 +61,15 @@ func (r *reader) limits(v value) space.Limits {
 			"lag_bytes is less than envelope_bytes, so that one envelope could close every connection")
 	}
 	return l
+}
+
+// contextLimits reads those of a space that its types of contexts may have too.
+func (r *reader) contextLimits(m map[string]value, rate *float64, depth, open, metadata *int, idle *time.Duration) {
+	r.rate(m["context_rate"], rate)
+	r.count(m["context_depth"], depth, 1, 1_000)
+	r.count(m["open_contexts"], open, 1, many)
+	r.size(m["context_metadata_bytes"], metadata, 1, mib)
+	r.duration(m["context_idle"], idle, minDuration, 365*day)
 }
 
 func (r *reader) count(v value, into *int, least, most int) {

@@ -21,10 +21,12 @@ func (r *reader) participant(v value, tokens map[TokenHash]string, in *Space) *P
 		History:      r.history(m["history"], in.Limits.History),
 		Echo:         r.flag(m["echo"], true),
 		Serves:       r.serves(m["serves"]),
+		ResultBudget: r.resultBudget(m[resultBudgetKey]),
 	}
 	if v.written() && v.kind != mapNode {
 		return p // told already
 	}
+	r.serviceable(v.name, m["serves"], p)
 	if !m["token"].written() && v.name != in.MCP.Anonymous {
 		w := v
 		w.node = nil
@@ -107,6 +109,22 @@ func (r *reader) serves(v value) []Service {
 		}
 	}
 	return services
+}
+
+// answers are the kinds that those who serve answer with.
+var answers = map[Service]string{
+	ServesSampling: "mcp/response:sampling/createMessage", ServesElicitation: "mcp/response:elicitation/create", ServesTools: "mcp/response:tools/call",
+}
+
+// serviceable warns where somebody serves and may not answer: it would show only
+// when a form has been filled in.
+func (r *reader) serviceable(name string, v value, p *Participant) {
+	for _, s := range p.Serves {
+		kind, err := parley.ParseKind(answers[s])
+		if err == nil && p.Capabilities.Extent(&parley.Action{Kind: kind}) == parley.Never {
+			r.warn(v, `add "mcp/response:*" to its capabilities`, "%q serves %s and may not answer: it may never send %s", name, s, answers[s])
+		}
+	}
 }
 
 // flag is a truth value: true, false, on or off.

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/parleyhq/parley/internal/nearest"
 )
 
 // What a gateway is reached by: names, origins, and who may come without a token.
@@ -68,6 +70,20 @@ func (r *reader) origins(v value) []string {
 	return origins
 }
 
+// publicURL is an origin, with which links begin.
+func (r *reader) publicURL(v value) string {
+	text, ok := r.text(v)
+	if !ok {
+		return ""
+	}
+	address := strings.TrimSuffix(text, "/")
+	if origin(address) != address {
+		r.fail(v, "write a scheme and a host in lower case, as https://parley.example.org, without a path", "public_url is not how browsers reach a gateway")
+		return ""
+	}
+	return address
+}
+
 // origin is the origin that text means, or empty where it means none.
 func origin(text string) string {
 	u, err := url.Parse(text)
@@ -120,7 +136,7 @@ func (r *reader) checkAnonymous(s *Space) {
 	}
 	p.Message = fmt.Sprintf("there is no participant %q", showKey(s.MCP.Anonymous))
 	p.Hint = "write it into participants, with the capabilities that anybody on this machine may have"
-	if near := nearest(showKey(s.MCP.Anonymous), names); near != "" {
+	if near := nearest.To(showKey(s.MCP.Anonymous), names); near != "" {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	r.problems = append(r.problems, p)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/parleyhq/parley/internal/nearest"
 )
 
 // reader turns nodes into a Config and collects what is wrong on the way.
@@ -99,12 +101,12 @@ func unknownHint(key, path string, known []string) string {
 	if shown != key && slices.Contains(known, shown) {
 		return fmt.Sprintf("write a blank after the colon: %s: VALUE", shown)
 	}
-	if near := nearest(shown, known); near != "" {
+	if near := nearest.To(shown, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}
 	for _, l := range levels {
 		for _, k := range l.keys {
-			if fold(k) == fold(shown) {
+			if nearest.Same(k, shown) {
 				return fmt.Sprintf("%q belongs below %s", k, l.path)
 			}
 		}
@@ -189,7 +191,7 @@ func choose[T ~string](r *reader, v value, def T, others ...T) T {
 		words = append(words, string(o))
 	}
 	hint := ""
-	if near := nearest(text, words); near != "" {
+	if near := nearest.To(text, words); near != "" {
 		hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	r.fail(v, hint, "%s is not %s", v.title(), orList(words))

@@ -18,6 +18,8 @@ func (r *reader) server(v value, enforcement Enforcement) *MCPServer {
 	s.Pin = choose(r, m["pin"], PinRecord, PinStrict, PinOff)
 	s.Sessions = choose(r, m["sessions"], SessionsAuto, SessionsShared, SessionsPeer)
 	s.Roots = r.flag(m["roots"], false)
+	s.Response = choose(r, m["response"], ResponsePass, ResponseWrap)
+	s.ResultBudgets = r.resultBudgets(m[resultBudgetKey])
 	s.Capabilities = DefaultServerCapabilities()
 	if m["capabilities"].written() {
 		s.Capabilities = r.capabilities(m["capabilities"], enforcement)

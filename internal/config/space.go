@@ -14,14 +14,17 @@ import (
 
 // The keys of every level. Names stand where a path says NAME.
 var (
-	topKeys         = []string{"listen", "hosts", "origins", "journal", "spaces"}
+	topKeys         = []string{"listen", "hosts", "origins", "public_url", "journal", "webhooks", "spaces"}
 	journalKeys     = []string{"path", "sync"}
 	retentionKeys   = []string{"age", "size"}
-	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "limits", "retention", "mcp", "context_types"}
+	spaceKeys       = []string{"enforcement", "protocol", "participants", "mcp_servers", "models", "limits", "retention", "mcp", "context_types", "webhooks"}
 	mcpKeys         = []string{"anonymous"}
 	contextTypeKeys = []string{"description", "kinds", "limits", "summarize"}
-	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo", "serves"}
-	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "era", "pin", "sessions", "roots"}
+	participantKeys = []string{"token", "capabilities", "routing", "contexts", "kinds", "history", "echo", "serves", resultBudgetKey}
+	serverKeys      = []string{"type", "command", "args", "env", "cwd", "url", "headers", "capabilities", "era", "pin", "sessions", "roots", "response", resultBudgetKey}
+	budgetKeys      = []string{"requests_per_minute", "tokens_per_hour", "tokens_per_day"}
+	modelsKeys      = append([]string{"models", "participants", "retries", "fallback", "concurrency"}, budgetKeys...)
+	modelKeys       = []string{"name", "kind", "model", "url", "key", "max_tokens", "cost", "speed", "intelligence"}
 )
 
 // levels is where a key that stands at the wrong place belongs.
@@ -38,6 +41,9 @@ var levels = []struct {
 	{"spaces.NAME.context_types.TYPE", contextTypeKeys},
 	{"spaces.NAME.participants.ID", participantKeys},
 	{"spaces.NAME.mcp_servers.ID", serverKeys},
+	{"webhooks", webhookKeys},
+	{"spaces.NAME.models.ID", modelsKeys},
+	{"spaces.NAME.models.ID.models", modelKeys},
 }
 
 var validSpace = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
@@ -45,12 +51,13 @@ var validSpace = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 func (r *reader) config(v value) *Config {
 	m := r.keys(v, topKeys)
 	c := &Config{
-		Listen:  r.listen(m["listen"]),
-		Hosts:   r.hosts(m["hosts"]),
-		Origins: r.origins(m["origins"]),
-		Journal: r.journal(m["journal"]),
-		Spaces:  make(map[string]*Space),
-		name:    r.name,
+		Listen:    r.listen(m["listen"]),
+		Hosts:     r.hosts(m["hosts"]),
+		Origins:   r.origins(m["origins"]),
+		PublicURL: r.publicURL(m["public_url"]),
+		Journal:   r.journal(m["journal"]),
+		Spaces:    make(map[string]*Space),
+		name:      r.name,
 	}
 	for _, s := range r.all(m["spaces"]) {
 		if !validSpace.MatchString(s.name) {
@@ -60,6 +67,7 @@ func (r *reader) config(v value) *Config {
 		}
 		c.Spaces[s.name] = r.space(s)
 	}
+	r.sharedWebhooks(m["webhooks"], c.Spaces)
 	r.problems = append(r.problems, c.reach()...)
 	if len(c.Spaces) == 0 && len(r.problems) == 0 {
 		r.warn(v, "write spaces: {NAME: {participants: …}}", "there is no space, so nobody can join")
@@ -125,7 +133,7 @@ func (r *reader) path(v value, def string) string {
 	case strings.HasPrefix(text, "~"):
 		r.fail(v, "write the whole path, or one that is relative to the configuration's folder", "~ is not expanded in %s", v.title())
 	case strings.Contains(text, "${"):
-		r.fail(v, "only tokens, env and headers may refer to secrets", "${…} is not expanded in %s", v.title())
+		r.fail(v, "only tokens, env, headers, a model's key, and a webhook's url and secret may refer to secrets", "${…} is not expanded in %s", v.title())
 	}
 	return r.resolve(text)
 }
@@ -165,7 +173,11 @@ func (r *reader) space(v value) *Space {
 		}
 		s.MCPServers[server.name] = r.server(server, s.Enforcement)
 	}
+	s.Models = r.models(m["models"], s)
+	r.checkBudgets(s)
 	r.checkAnonymous(s)
+	s.Webhooks = r.webhooks(m["webhooks"])
+	r.checkWebhooks(s.Webhooks, s)
 	r.checkSummarizer(s, m["context_types"])
 	return s
 }

@@ -3,11 +3,9 @@ package crash
 import (
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/parleyhq/parley/internal/built"
 )
 
 var (
@@ -16,7 +14,7 @@ var (
 	seed   = flag.Uint64("seed", 0, "decides when; 0 is a random one, which is printed")
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { built.Main(m) }
 
 // program is the gateway's.
 func program(t *testing.T) string {
@@ -24,12 +22,7 @@ func program(t *testing.T) string {
 	if *binary != "" {
 		return *binary
 	}
-	path := filepath.Join(t.TempDir(), "parley")
-	build := exec.Command("go", "build", "-o", path, "../../cmd/parley")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building parley: %v\n%s", err, out)
-	}
-	return path
+	return built.Program(t, "../../cmd/parley")
 }
 
 // A gateway that is killed at any moment has kept all its promises.

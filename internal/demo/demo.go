@@ -36,10 +36,6 @@ type Options struct {
 	Path    string // what it wants to write; "hello.txt" where empty
 	Content string // and with which content; a greeting where empty
 
-	// Approve and Reject are how a person decides on the proposal with that id,
-	// as a command to paste. Where they are nil the agent speaks of "parley send".
-	Approve, Reject func(id string) string
-
 	// OnProposal hears of the open proposal: a new one, or one that was taken
 	// up again.
 	OnProposal func(id string)
@@ -53,12 +49,6 @@ func (o Options) withDefaults() Options {
 	o.Files = cmp.Or(o.Files, "files")
 	o.Path = cmp.Or(o.Path, "hello.txt")
 	o.Content = cmp.Or(o.Content, "Hello! A person approved this line before it was written.\n")
-	if o.Approve == nil {
-		o.Approve = func(id string) string { return "parley send fulfil " + id }
-	}
-	if o.Reject == nil {
-		o.Reject = func(id string) string { return "parley send reject " + id }
-	}
 	if o.OnProposal == nil {
 		o.OnProposal = func(string) {}
 	}
@@ -150,7 +140,7 @@ func (a *agent) propose(ctx context.Context) error {
 	}
 	a.open = p
 	a.OnProposal(p.ID)
-	return a.say(ctx, "I would like to write %s. If you agree, run\n  %s\nand if you do not,\n  %s", a.Path, a.Approve(p.ID), a.Reject(p.ID))
+	return a.say(ctx, "I would like to write %s. Please approve my proposal, or reject it.", a.Path)
 }
 
 // ended is what became of a proposal.
@@ -186,7 +176,7 @@ func (a *agent) next(ctx context.Context, asked <-chan *parley.Envelope, decided
 			if a.open == nil {
 				return a.propose(ctx)
 			}
-			if err := a.say(ctx, "My proposal is still open. To approve it, run\n  %s", a.Approve(a.open.ID)); err != nil {
+			if err := a.say(ctx, "My proposal is still open: please approve it, or reject it."); err != nil {
 				return err
 			}
 		case <-a.room.Done():

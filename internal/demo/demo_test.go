@@ -101,7 +101,7 @@ func TestApproved(t *testing.T) {
 	s := newStage(t)
 	defer s.play(t)()
 	id := <-s.proposals
-	s.hear(t, "small agent", "parley send fulfil "+id)
+	s.hear(t, "small agent", "I would like to write hello.txt. Please approve my proposal, or reject it.")
 	if _, err := s.you.FulfilID(t.Context(), id); err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +114,7 @@ func TestApproved(t *testing.T) {
 		}
 	}
 	again := <-s.proposals
-	s.hear(t, "parley send fulfil "+again, "still open")
+	s.hear(t, "Please approve my proposal", "still open")
 	if open := s.open(t); !slices.Equal(open, []string{again}) {
 		t.Errorf("open are %v, want %s", open, again)
 	}
@@ -124,7 +124,7 @@ func TestRejected(t *testing.T) {
 	s := newStage(t)
 	defer s.play(t)()
 	id := <-s.proposals
-	s.hear(t, "small agent", "parley send reject "+id)
+	s.hear(t, "small agent", "Please approve my proposal")
 	p, err := s.you.API().Envelope(t.Context(), id)
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestComesBack(t *testing.T) {
 	s := newStage(t)
 	stop := s.play(t)
 	id := <-s.proposals
-	s.hear(t, "small agent", "parley send fulfil")
+	s.hear(t, "small agent", "Please approve my proposal")
 	stop()
 
 	stop = s.play(t)
@@ -157,5 +157,6 @@ func TestComesBack(t *testing.T) {
 	if _, err := s.you.Chat(t.Context(), "propose", client.To("agent")); err != nil {
 		t.Fatal(err)
 	}
-	s.hear(t, "parley send fulfil "+<-s.proposals) // the first thing that it says
+	<-s.proposals
+	s.hear(t, "Please approve my proposal") // the first thing that it says
 }

@@ -180,6 +180,125 @@ func TestBudget(t *testing.T) {
 	}
 }
 
+// What has no room is left out alone: smaller ones behind it are listed, unless
+// too many of the same sender's had none.
+func TestNoRoomForOne(t *testing.T) {
+	const kind, payload = "mcp/proposal:tools/call:write_file", `{"method":"tools/call","params":{"name":"write_file"}}`
+	large := func(seq int, from string) *journal.Record {
+		rec := record(uint64(seq), kind, payload)
+		rec.ID, rec.From, rec.To = strings.Repeat("q7", 18), from, []string{strings.Repeat("z9", 20)}
+		return rec
+	}
+	for _, n := range []int{1, mostPassedOf, 10 * mostPassedOf} {
+		d, more := New(200), true
+		for i := range n {
+			more = d.Propose(large(1000-i, "evil"))
+		}
+		if d.proposals != nil || !more {
+			t.Fatalf("%d that are too large: %v, %s", n, more, d.proposals)
+		}
+		d.Propose(record(2, kind, payload))
+		own := record(1, kind, payload)
+		own.From = "evil"
+		d.Propose(own)
+		if text := string(d.proposals); !strings.Contains(text, `"seq":2`) || strings.Contains(text, `"seq":1`) != (n < mostPassedOf) {
+			t.Errorf("behind %d of them: %s", n, text)
+		}
+	}
+}
+
+// The same goes for messages, of which only so many are tried; what one sender has
+// beyond its own number keeps nobody out.
+func TestNoRoomForMessages(t *testing.T) {
+	for _, c := range []struct {
+		n, each int // messages, of each sender
+		more    bool
+	}{
+		{1, mostPassedOf, true}, {mostPassed - 1, mostPassedOf, true}, {mostPassed, mostPassedOf, false}, {10 * mostPassed, 10 * mostPassed, true},
+	} {
+		d, more := New(100), true
+		d.used = 35
+		for i := range c.n {
+			rec := record(uint64(1000-i), "chat", `{"text":"x"}`)
+			rec.From = fmt.Sprint("s", i/c.each)
+			rec.ID = strings.Repeat("q7", 18)
+			more = d.Say(rec)
+		}
+		short := record(1, "chat", `{"text":"short"}`)
+		short.From = "other"
+		d.Say(short)
+		if more != c.more || strings.Contains(string(d.messages), "q7") || !strings.Contains(string(d.messages), `"seq":1`) {
+			t.Errorf("after %+v it goes on: %v; %s", c, more, d.messages)
+		}
+	}
+}
+
+// Once the smallest entry has no room, nothing more is looked at.
+func TestFull(t *testing.T) {
+	if cost := min(cost(record(1, "a", ""), messageHeader), cost(record(1, "mcp/proposal:a", ""), proposalHeader)); cost < leastEntry {
+		t.Errorf("an entry can have %d tokens", cost)
+	}
+	d := New(200)
+	d.used = 200 - leastEntry + 1
+	if d.Say(record(1, "chat", `{"text":"x"}`)) || d.Propose(record(1, "mcp/proposal:a", "")) {
+		t.Error("it goes on where nothing has room any more")
+	}
+}
+
+// cost is what an entry takes that says nothing.
+func cost(rec *journal.Record, head header) int {
+	rec.ID, rec.From, rec.To = "a", "a", nil
+	_, n := fit(rec, head, leastText, 1000)
+	return n
+}
+
+// What senders choose takes no more than its share: neither a kind nor an id nor
+// names, nor what counts as a kind of its own.
+func TestLongHeaders(t *testing.T) {
+	odd := func(n int) string {
+		b := make([]byte, n)
+		for i := range b {
+			b[i] = "qx7ZkJ0wV"[(i*i+i/3)%9]
+		}
+		return string(b)
+	}
+	long := record(9, "mcp/proposal:resources/read:file:///"+odd(1_950), `{"method":"resources/read","params":{"uri":"file:///a"}}`)
+	long.ID, long.To = odd(parley.MaxID), nil
+	for i := range 200 {
+		long.To = append(long.To, fmt.Sprintf("n%d-%s", i, strings.ToLower(odd(40))))
+	}
+	records := []*journal.Record{long, record(8, "mcp/proposal:tools/call:now", `{"method":"tools/call","params":{"name":"now"}}`)}
+	s, text := of(t, 600, records)
+	if len(s.Proposals) != 2 || s.Omitted != 0 {
+		t.Fatalf("got %s", text)
+	}
+	var e struct {
+		ID, Kind  string
+		To        []string
+		ToOmitted int `json:"to_omitted"`
+	}
+	if err := json.Unmarshal(s.Proposals[0], &e); err != nil {
+		t.Fatal(err)
+	}
+	if n := tokens.Count(string(s.Proposals[0])); n > 280 || len(e.To) == 0 || len(e.To)+e.ToOmitted != 200 ||
+		!strings.HasPrefix(e.Kind, "mcp/proposal:resources/read:file:///q") || !strings.HasSuffix(e.Kind, " more bytes)") || !strings.HasSuffix(e.ID, " more bytes)") {
+		t.Errorf("%d tokens: %s", n, s.Proposals[0])
+	}
+	d := New(4000)
+	d.Count(map[string]uint64{odd(1_000): 5, "chat": 1})
+	if string(d.kinds) != `"chat":1,"*":5` {
+		t.Errorf("the kinds are %.200s", d.kinds)
+	}
+	kinds := map[string]uint64{"chat": 1}
+	for i := range 2 * mostPassed { // more frequent than chat, and too long
+		kinds[fmt.Sprint(odd(200), i)] = 2
+	}
+	d = New(4000)
+	if d.Count(kinds); string(d.kinds) != `"*":201` {
+		t.Errorf("after so many that are too long, %.200s is told", d.kinds)
+	}
+}
+
 func TestManyKinds(t *testing.T) {
 	kinds := map[string]uint64{"chat": 100, journal.OtherKinds: 3}
 	for i := range 60 {
@@ -197,5 +316,34 @@ func TestManyKinds(t *testing.T) {
 	}
 	if total != 163 || got["chat"] != 100 || got[journal.OtherKinds] < 30 || d.used > 50 {
 		t.Errorf("got %v with %d tokens", got, d.used)
+	}
+}
+
+// Metadata count, and where they are large they take nothing from what was said.
+func TestDescribe(t *testing.T) {
+	small, large := `{"confidence":0.95}`, `{"words":"`+strings.Repeat("war and peace ", 20)+`"}`
+	for _, c := range []struct {
+		budget   int
+		metadata string
+		fits     bool
+	}{
+		{100, "", true}, {100, small, true}, {100, large, false}, {1000, large, true}, {100, strings.Repeat(" ", 1<<20), false},
+	} {
+		d := New(c.budget)
+		if d.Describe([]byte(c.metadata)) != c.fits {
+			t.Errorf("%d tokens, %.30s: that it fits is %v", c.budget, c.metadata, !c.fits)
+		}
+		want := 0
+		if c.fits {
+			want = tokens.Count(c.metadata)
+		}
+		if d.used != want {
+			t.Errorf("%d tokens, %.30s: takes %d, want %d", c.budget, c.metadata, d.used, want)
+		}
+	}
+	full := New(100)
+	full.used = 100
+	if full.Describe([]byte(small)) {
+		t.Error("it fits where there is no room left")
 	}
 }

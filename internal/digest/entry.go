@@ -17,16 +17,34 @@ type header func(b []byte, rec *journal.Record) []byte
 
 func proposalHeader(b []byte, rec *journal.Record) []byte {
 	b = named(b, rec)
-	b = appendQuote(append(b, `,"kind":`...), rec.Effective)
+	b = appendKind(b, rec)
 	b = appendQuote(append(b, `,"from":`...), rec.From)
+	return appendTo(b, rec.To)
+}
+
+// appendTo writes to whom it is, and of how many there is no more said.
+func appendTo(b []byte, to []string) []byte {
 	b = append(b, `,"to":[`...)
-	for i, to := range rec.To {
+	room, left := mostTo, len(to)
+	for i, id := range to {
+		if room -= tokens.Count(id) + 1; room < 0 {
+			break
+		}
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendQuote(b, to)
+		b = appendQuote(b, id)
+		left--
 	}
-	return append(b, ']')
+	b = append(b, ']')
+	if left > 0 {
+		b = strconv.AppendInt(append(b, `,"to_omitted":`...), int64(left), 10)
+	}
+	return b
+}
+
+func appendKind(b []byte, rec *journal.Record) []byte {
+	return appendQuote(append(b, `,"kind":`...), shorten(rec.Effective, mostKind))
 }
 
 func conclusionHeader(b []byte, rec *journal.Record) []byte {
@@ -36,13 +54,12 @@ func conclusionHeader(b []byte, rec *journal.Record) []byte {
 
 func messageHeader(b []byte, rec *journal.Record) []byte {
 	b = appendQuote(append(named(b, rec), `,"from":`...), rec.From)
-	b = appendQuote(append(b, `,"kind":`...), rec.Effective)
-	return appendTime(b, rec)
+	return appendTime(appendKind(b, rec), rec)
 }
 
 func named(b []byte, rec *journal.Record) []byte {
 	b = strconv.AppendUint(append(b, `{"seq":`...), rec.Seq, 10)
-	return appendQuote(append(b, `,"id":`...), rec.ID)
+	return appendQuote(append(b, `,"id":`...), shorten(rec.ID, mostID))
 }
 
 func appendTime(b []byte, rec *journal.Record) []byte {
@@ -59,11 +76,25 @@ const (
 	mostText  = 1_000 // tokens of one text, however large the budget is
 )
 
+// What a header may take of what its sender chooses, in tokens. What people and
+// programs write is shorter: an id of ours has about 25.
+const (
+	mostID   = 40
+	mostKind = 40
+	mostTo   = 48 // all names together
+)
+
 // fit writes an entry whose text has at most so many tokens, and that takes no
 // more than there is room for; nil where that cannot be.
 func fit(rec *journal.Record, head header, text, room int) (entry []byte, cost int) {
+	before := head(nil, rec)
+	// A token has a byte at least. Most headers need not be counted, and what has no
+	// room is told before its text is read, which may be long.
+	if len(before) > room && tokens.Count(string(before)) > room {
+		return nil, 0
+	}
 	text = min(max(text, leastText), mostText)
-	whole, before := Text(rec), head(nil, rec)
+	whole := Text(rec)
 	for text >= leastText {
 		short := shorten(whole, text)
 		entry = append(appendQuote(append(before[:len(before):len(before)], `,"text":`...), short), '}')
@@ -71,19 +102,17 @@ func fit(rec *journal.Record, head header, text, room int) (entry []byte, cost i
 		if cost <= room {
 			return entry, cost
 		}
-		if text = min(text, tokens.Count(short)) - max(cost-room, 1); len(before) > room*longToken {
-			break
-		}
+		text = min(text, tokens.Count(short)) - max(cost-room, 1)
 	}
 	return nil, 0
 }
 
-// longToken is more bytes than a token of a header has on average.
-const longToken = 16
-
 // shorten cuts a text to about so many tokens, and says then how much is
 // missing.
 func shorten(text string, most int) string {
+	if len(text) <= most {
+		return text // a token has a byte at least
+	}
 	n := min(len(text), most*bytesLooked)
 	for n > 0 {
 		n = wholeRunes(text, n)

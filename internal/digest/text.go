@@ -32,12 +32,21 @@ func said(typ string, payload jsontext.Value) string {
 	case parley.TypeReject:
 		return joined(": ", words(payload, "reason"), words(payload, "message"))
 	}
+	if text := Words(payload); text != "" {
+		return text
+	}
+	return compact(payload)
+}
+
+// Words are what a payload says in words, as they are: under the name that comes
+// first of text, thought, decision, message and summary. Without any it is "".
+func Words(payload jsontext.Value) string {
 	for _, name := range [...]string{"text", "thought", "decision", "message", "summary"} {
 		if text := words(payload, name); text != "" {
 			return text
 		}
 	}
-	return compact(payload)
+	return ""
 }
 
 // call is METHOD and its params; of a tool its name and arguments.

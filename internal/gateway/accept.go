@@ -34,13 +34,30 @@ func serveWS(w http.ResponseWriter, req *http.Request, who []identity) error {
 	if err := checkUpgrade(req); err != nil {
 		return err
 	}
+	if err := r.agree(w, req, &j); err != nil {
+		return err
+	}
 	return r.serve(w, req, me.id, j)
+}
+
+// agree settles on the extensions of the connection.
+func (r *room) agree(w http.ResponseWriter, req *http.Request, j *join) error {
+	answer, err := agreeOn(req.Header)
+	if err != nil {
+		return err
+	}
+	if answer != "" && !r.g.opts.NoCompression {
+		j.packed = true
+		w.Header().Set("Sec-WebSocket-Extensions", answer)
+	}
+	return nil
 }
 
 // serve takes a connection in and starts it. The request's goroutine ends then,
 // and with it all that an HTTP request costs.
 func (r *room) serve(w http.ResponseWriter, req *http.Request, id string, j join) error {
 	c := r.newConn(id, j)
+	c.belong(req)
 	if err := r.enter(req.Context(), c); err != nil {
 		return err
 	}
@@ -51,6 +68,7 @@ func (r *room) serve(w http.ResponseWriter, req *http.Request, id string, j join
 	}
 	r.metrics.open()
 	c.start()
+	c.closeIfSignedOut() // while it came in
 	return nil
 }
 
@@ -63,9 +81,7 @@ func (r *room) newConn(id string, j join) *conn {
 }
 
 // accept makes a WebSocket of the request, which checkUpgrade has let pass, and
-// takes its socket over from the HTTP server. No extension is agreed on:
-// compression would cost every connection a window, and every frame a
-// compression for each.
+// takes its socket over from the HTTP server.
 func (c *conn) accept(w http.ResponseWriter, req *http.Request) error {
 	h := w.Header()
 	h.Set("Upgrade", "websocket")
@@ -78,7 +94,7 @@ func (c *conn) accept(w http.ResponseWriter, req *http.Request) error {
 	}
 	early, _ := rw.Reader.Peek(rw.Reader.Buffered()) // is buffered, so cannot fail
 	sock := newSocket(nc, early, c.touch)
-	c.in = inbound{from: sock, control: c.heed, head: frameHeader{final: true}}
+	c.in = inbound{from: sock, control: c.heed, inflate: c.join.packed, head: frameHeader{final: true}}
 	c.mu.Lock()
 	c.sock = sock
 	how := c.closing

@@ -9,9 +9,11 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/console"
 )
 
 // api serves section 10 of the contract: what a WebSocket does, for those who
@@ -21,8 +23,15 @@ type api struct {
 	g        *Gateway
 	guard    *originGuard
 	sessions *sessions
+	saving   sync.Mutex // held while they are written
+	codes    *codes
+	attempts *attempts
+	pages    *console.Console
 	metrics  *metrics
 	reads    *turns // of the journal
+
+	approvals    *approvals
+	approvalFile approvalFile
 }
 
 // identity is who a token is in one space.
@@ -62,13 +71,18 @@ func (a *api) register(mux *http.ServeMux) {
 		"GET " + space + "/contexts/{id}/digest":            getDigest,
 		"GET " + space + "/contexts/{id}/replay":            streamContext,
 		"GET " + space + "/participants":                    listParticipants,
+		"GET " + space + "/participants/{id}":               getParticipant,
 		"POST " + space + "/participants/{id}/capabilities": changeCapabilities,
+		"POST " + space + "/participants/{id}/may":          askMay,
 		"GET " + space + "/proposals":                       listProposals,
 		"GET " + space + "/tools":                           listTools,
 		"GET " + space + "/proposals/{id}":                  getProposal,
 		"POST " + space + "/proposals/{id}/fulfil":          fulfil,
 		"POST " + space + "/proposals/{id}/reject":          reject,
 		"POST " + space + "/proposals/{id}/withdraw":        withdraw,
+		"POST " + space + "/proposals/{id}/links":           makeLink,
+		"GET " + space + "/bridges":                         listBridges,
+		"POST " + space + "/bridges/{id}/restart":           restartBridge,
 		"GET " + space + "/journal":                         streamJournal,
 		"GET " + space + "/head":                            getHead,
 	} {
@@ -78,6 +92,12 @@ func (a *api) register(mux *http.ServeMux) {
 	mux.Handle("POST /v1/session", a.answer(a.startSession))
 	mux.Handle("GET /v1/session", a.answer(a.showSession))
 	mux.Handle("DELETE /v1/session", a.answer(a.endSession))
+	mux.Handle("POST /v1/session/code", a.answer(a.makeCode))
+	mux.Handle("POST /v1/approval", a.answer(a.showApproval))
+	mux.Handle("POST /v1/approval/fulfil", a.answer(a.approve))
+	mux.Handle("POST /v1/approval/reject", a.answer(a.turnDown))
+	mux.Handle("GET "+consolePath, a.answer(a.serveConsole))
+	mux.Handle("GET /{$}", a.answer(a.toConsole))
 	mux.Handle("GET /healthz", a.answer(a.healthy))
 	mux.Handle("GET /readyz", a.answer(a.ready))
 	mux.Handle("GET /metrics", a.answer(a.serveMetrics))
@@ -113,6 +133,7 @@ func (a *api) inSpace(f spaceCall) http.Handler {
 			return noSpace(r.PathValue("space")).WithHint("GET /v1/spaces lists those that the token belongs to")
 		}
 		note(w, one.id)
+		readSlash(r)
 		return f(w, r, caller{identity: one, reads: a.reads})
 	})
 }
@@ -168,9 +189,10 @@ func (a *api) wrap(mux *http.ServeMux) http.Handler {
 
 // route finds who answers. What nobody does is refused like everything else.
 func (a *api) route(mux *http.ServeMux, w *response, r *http.Request) {
-	h, pattern := mux.Handler(r)
+	named := nameSlash(r)
+	h, pattern := mux.Handler(named)
 	if pattern != "" {
-		mux.ServeHTTP(w, r)
+		mux.ServeHTTP(w, named)
 		return
 	}
 	missed := &missed{header: w.Header()}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strconv"
@@ -21,7 +22,7 @@ const (
 func getDigest(w http.ResponseWriter, r *http.Request, c caller) error {
 	p := readParams(r)
 	budget := p.tokens()
-	subtree := p.choice("subtree", "true", "false") == "true"
+	subtree := p.flag("subtree", true)
 	if err := p.done(); err != nil {
 		return err
 	}
@@ -92,15 +93,31 @@ func (d *digesting) make(ctx context.Context, id string, subtree bool) ([]byte, 
 	}
 	kinds, total := d.counts()
 	d.Count(kinds)
+	described, err := d.describe(ctx, one)
+	if err != nil {
+		return nil, err
+	}
 	q := within(journal.Query{Newest: true, Limit: digestMost}, d.tree)
 	if err := d.each(ctx, q, d.Say); err != nil {
 		return nil, err
 	}
+	return d.Append(nil, described, total), nil
+}
+
+// describe writes the context itself. Metadata for which there is no room are left
+// out, which it says.
+func (d *digesting) describe(ctx context.Context, one *journal.Context) ([]byte, error) {
 	metadata, err := d.metadata(ctx, one)
 	if err != nil {
 		return nil, err
 	}
-	return d.Append(nil, appendContext(nil, one, d.stateOf(one, d.room.now()), metadata), total), nil
+	state := d.stateOf(one, d.room.now())
+	if d.Describe(metadata) {
+		return appendContext(nil, one, state, metadata), nil
+	}
+	b := appendContext(nil, one, state, nil)
+	b = strconv.AppendInt(append(b[:len(b)-1], `,"metadata_omitted":`...), int64(len(metadata)), 10)
+	return append(b, '}'), nil
 }
 
 // gather finds the context and its descendants.
@@ -115,21 +132,28 @@ func (d *digesting) gather(ctx context.Context, id string, subtree bool) (*journ
 	return one, err
 }
 
-// conclusion is the context's own one or, where it has none, the newest of its
-// descendants.
+// conclusion takes in the last conclusion.
 func (d *digesting) conclusion(ctx context.Context, one *journal.Context) error {
-	seq := one.Concluded
-	if seq == 0 {
-		for _, c := range d.tree {
-			seq = max(seq, c.Concluded)
-		}
-	}
+	seq := d.concluded(one)
 	if seq == 0 {
 		return nil
 	}
-	q := at(seq)
-	q.Limit = 1
-	return d.each(ctx, q, func(rec *journal.Record) bool { d.Conclude(rec); return false })
+	rec, err := recordOf(ctx, d.room.record, at(seq))
+	if rec != nil {
+		d.Conclude(rec)
+	}
+	return err
+}
+
+// concluded is where the conclusion stands: the context's own one or, where it has
+// none, the newest of its descendants. Where nobody concluded anything a summary
+// stands in; else it is a message as any other.
+func (d *digesting) concluded(one *journal.Context) uint64 {
+	var decided, summed uint64
+	for _, c := range d.tree {
+		decided, summed = max(decided, c.Concluded), max(summed, c.Summed)
+	}
+	return cmp.Or(one.Concluded, decided, one.Summed, summed)
 }
 
 // proposals are the open ones of the context and its descendants.

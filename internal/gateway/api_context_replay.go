@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"bufio"
 	"context"
 	"net/http"
 
@@ -13,15 +12,14 @@ import (
 func streamContext(w http.ResponseWriter, r *http.Request, c caller) error {
 	p := readParams(r)
 	rp := replaying{caller: c, after: p.position("after")}
-	subtree := p.subtree()
+	subtree := p.flag("subtree", false)
 	if err := p.done(); err != nil {
 		return err
 	}
 	if err := rp.begin(r.Context(), r.PathValue("id"), subtree); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/jsonl")
-	out := bufio.NewWriterSize(&patient{ResponseWriter: w, ctl: http.NewResponseController(w)}, chunkBytes)
+	out := streamLines(w)
 	for {
 		piece, err := rp.piece(r.Context())
 		if err != nil {
@@ -31,15 +29,23 @@ func streamContext(w http.ResponseWriter, r *http.Request, c caller) error {
 			return out.Flush()
 		}
 		for _, rec := range piece {
-			if _, err := out.Write(append(rec.Wire(), '\n')); err != nil {
+			if _, err := out.Write(append(onOneLine(rec.Wire()), '\n')); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// subtree reports whether descendants are asked for as well.
-func (p *params) subtree() bool { return p.choice("subtree", "false", "true") == "true" }
+// onOneLine makes blanks of the line breaks in some JSON, in place. They stand
+// between values alone: in a string they would be escaped.
+func onOneLine(v []byte) []byte {
+	for i, c := range v {
+		if c == '\n' || c == '\r' {
+			v[i] = ' '
+		}
+	}
+	return v
+}
 
 // replaying is a context that is being sent. Between pieces it holds nothing of
 // the journal, so that whoever receives them may take their time.
@@ -85,13 +91,8 @@ func (rp *replaying) piece(ctx context.Context) (piece []*journal.Record, err er
 	if rp.after >= rp.last {
 		return nil, nil
 	}
-	size := 0
 	q := journal.Query{Contexts: rp.ids, After: rp.after, Before: rp.last + 1, Limit: chunkOfLog}
-	err = rp.read(ctx, q, func(rec *journal.Record) bool {
-		piece = append(piece, rec)
-		size += len(rec.Body)
-		return size < pageBytes
-	})
+	piece, more, err := rp.some(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func (rp *replaying) piece(ctx context.Context) (piece []*journal.Record, err er
 	if bounds.First > rp.first && bounds.First > rp.after+1 { // what was to come may have been dropped
 		return nil, journal.Overtaken()
 	}
-	if rp.after = rp.last; len(piece) == chunkOfLog || size >= pageBytes { // there may be more
+	if rp.after = rp.last; more {
 		rp.after = piece[len(piece)-1].Seq
 	}
 	return piece, nil

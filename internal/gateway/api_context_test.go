@@ -120,6 +120,39 @@ func TestListContextsByState(t *testing.T) {
 	}
 }
 
+// What is opened from its end up lies as deep as it would otherwise, however it is
+// asked for.
+func TestDepthIsWhatItIsNow(t *testing.T) {
+	h := newHouse(t)
+	for i, c := range []string{`{"id":"c","parent":"b"}`, `{"id":"b","parent":"a"}`, `{"id":"a"}`, `{"id":"x","parent":"nobody"}`} {
+		h.inContext("agent", fmt.Sprint("e", i), c)
+	}
+	want := map[string]int{"a": 1, "b": 2, "c": 3, "x": 2}
+	type entry struct {
+		ID    string
+		Depth int
+	}
+	var page struct{ Items []entry }
+	h.get("human", "contexts").into(&page)
+	if len(page.Items) != len(want) {
+		t.Fatalf("got %+v", page.Items)
+	}
+	for _, c := range page.Items {
+		var one entry
+		var short struct{ Context entry }
+		h.get("human", "contexts/"+c.ID).into(&one)
+		h.get("human", "contexts/"+c.ID+"/digest").into(&short)
+		if c.Depth != want[c.ID] || one.Depth != c.Depth || short.Context.Depth != c.Depth {
+			t.Errorf("%s is %d deep, alone %d, in short %d; want %d", c.ID, c.Depth, one.Depth, short.Context.Depth, want[c.ID])
+		}
+	}
+	page.Items = nil
+	h.get("human", "contexts?limit=1&state=open").into(&page)
+	if len(page.Items) != 1 || page.Items[0] != (entry{"c", 3}) {
+		t.Errorf("a page of one: %+v", page.Items)
+	}
+}
+
 func TestGetContext(t *testing.T) {
 	h := newTree(t)
 	want := `{"id":"plan","type":"work","depth":1,"opener":"agent","first":1,"last":8,"count":4,"state":"open",` +
@@ -194,6 +227,17 @@ func TestSubtreeOfTooMany(t *testing.T) {
 	}
 	if got := lines(h.get("human", "contexts/c0/replay")); got != "last" {
 		t.Errorf("alone it is replayed as %q", got)
+	}
+}
+
+// A line break between values makes no line.
+func TestReplayOnOneLine(t *testing.T) {
+	h := newHouse(t)
+	h.inContext("agent", "e1", "{\"id\":\r\n\"a\"}")
+	h.inContext("agent", "e2", `{"id":"a","metadata":{"x":"\n"}}`)
+	r := h.get("human", "contexts/a/replay")
+	if got := lines(r); got != "e1 e2" || !strings.Contains(r.body, `"id":  "a"`) || !strings.Contains(r.body, `"\n"`) {
+		t.Errorf("%q: %s", got, r.body)
 	}
 }
 
@@ -318,6 +362,93 @@ func TestGetDigest(t *testing.T) {
 	h.ask("human", "GET", "/v1/spaces/demo/contexts/nobody/digest", "").refused(404, parley.NotFound)
 	for _, query := range []string{"tokens=99", "tokens=100001", "tokens=many", "subtree=x", "limit=3"} {
 		h.ask("human", "GET", "/v1/spaces/demo/contexts/plan/digest?"+query, "").refused(400, parley.InvalidArgument)
+	}
+}
+
+// A summary is a message where somebody decided something, in the context or below
+// it, and stands in for a conclusion where nobody did. Its metadata are its own.
+func TestSummaryIsNoDecision(t *testing.T) {
+	h := newTree(t)
+	sumUp := func(id, of string) {
+		t.Helper()
+		h.inContext("agent", id, fmt.Sprintf(`{"id":%q,"metadata":{"summary_of":%[1]q,"through":8}}`, of), "conclusion", fmt.Sprintf(`{"summary":"sum of %s"}`, of))
+	}
+	concluded := func(of, want string) {
+		t.Helper()
+		for _, budget := range []int{100, 2000} {
+			var d digested
+			h.get("human", fmt.Sprintf("contexts/%s/digest?tokens=%d", url.PathEscape(of), budget)).into(&d)
+			if d.Conclusion == nil || d.Conclusion.Text != want {
+				t.Errorf("of %d tokens, %s concludes %+v, want %q", budget, of, d.Conclusion, want)
+			}
+		}
+	}
+	sumUp("s1", "deep")
+	concluded("deep", "sum of deep")
+	concluded("plan/a", "sum of deep")
+	sumUp("s2", "plan/a")
+	concluded("plan/a", "sum of plan/a")
+	h.inContext("agent", "e10", `{"id":"deep"}`, "conclusion", `{"decision":"stay"}`)
+	concluded("plan/a", "stay")
+	sumUp("s3", "deep")
+	concluded("deep", "stay")
+	sumUp("s4", "plan")
+	concluded("plan", "cross the road")
+
+	var d digested
+	h.get("human", "contexts/plan/digest?subtree=false").into(&d)
+	if len(d.Messages) == 0 || d.Messages[0].Text != "sum of plan" {
+		t.Errorf("the summary is not among the messages: %+v", d.Messages)
+	}
+	for _, path := range []string{"contexts/plan", "contexts/plan/digest", "contexts?tree=plan"} {
+		if body := h.get("human", path).body; !strings.Contains(body, `"metadata":{"n":2}`) || strings.Contains(body, "summary_of") {
+			t.Errorf("%s: %s", path, body)
+		}
+	}
+}
+
+// What one participant says at length hides nothing that others say in short.
+func TestDigestOfLongHeaders(t *testing.T) {
+	h := newHouse(t)
+	for i := range 3 {
+		h.inContext("agent", fmt.Sprint("p", i), `{"id":"c"}`, "mcp/proposal:tools/call", writeCall)
+		h.inContext("agent", fmt.Sprint("e", i), `{"id":"c"}`)
+	}
+	uri := "file:///" + strings.Repeat("qx7zkj0wv", 190)
+	for i := range 20 {
+		h.inContext("human", fmt.Sprintf("%0110d", i), `{"id":"c"}`, "mcp/proposal:resources/read:"+uri, fmt.Sprintf(`{"method":"resources/read","params":{"uri":%q}}`, uri))
+	}
+	for _, n := range []int{200, 500} {
+		var d digested
+		h.get("human", fmt.Sprint("contexts/c/digest?tokens=", n)).into(&d)
+		if len(d.Proposals) == 0 || len(d.Messages) == 0 || d.Omitted != 26-len(d.Proposals)-len(d.Messages) {
+			t.Errorf("of %d tokens: %s, %v, %d", n, d.Proposals, d.Messages, d.Omitted)
+		}
+	}
+}
+
+// Metadata are within the budget, or said to be left out.
+func TestDigestOfMuchMetadata(t *testing.T) {
+	h := newHouse(t)
+	metadata := fmt.Sprintf(`{"words":%q}`, strings.Repeat("war and peace ", 100))
+	h.inContext("agent", "e1", fmt.Sprintf(`{"id":"c","metadata":%s}`, metadata))
+	for _, c := range []struct {
+		tokens, omitted int
+	}{{4000, 0}, {100, len(metadata)}} {
+		var d struct {
+			Context struct {
+				Metadata struct{ Words string }
+				Omitted  int `json:"metadata_omitted"`
+			}
+			Tokens struct{ Used int }
+		}
+		h.get("human", fmt.Sprint("contexts/c/digest?tokens=", c.tokens)).into(&d)
+		if d.Context.Omitted != c.omitted || (d.Context.Metadata.Words == "") != (c.omitted > 0) || d.Tokens.Used > c.tokens {
+			t.Errorf("%d tokens: %d bytes are left out, %d tokens used", c.tokens, d.Context.Omitted, d.Tokens.Used)
+		}
+		if c.omitted == 0 && d.Tokens.Used < 300 {
+			t.Errorf("the metadata are not counted: %d", d.Tokens.Used)
+		}
 	}
 }
 

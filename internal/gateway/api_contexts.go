@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/journal"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 // subtreeMost bounds the descendants of a context that are read together with
@@ -103,6 +105,9 @@ func justAfter(t time.Time) time.Time { return t.Truncate(time.Millisecond).Add(
 func (l *contextList) piece(ctx context.Context) (n int, more bool, err error) {
 	err = l.reading(ctx, func(ctx context.Context) error {
 		list, err := l.contexts(ctx, l.q)
+		if err == nil {
+			err = l.deepen(ctx, list...)
+		}
 		if err != nil {
 			return err
 		}
@@ -155,14 +160,19 @@ func (c caller) contexts(ctx context.Context, q journal.ContextQuery) (list []*j
 
 // theContext is the one with an id. It is called within a reading.
 func (c caller) theContext(ctx context.Context, id string) (*journal.Context, error) {
-	list, err := c.contexts(ctx, journal.ContextQuery{ID: id, Limit: 1, Kinds: true})
+	one, err := contextOf(ctx, c.room.record, journal.ContextQuery{ID: id, Kinds: true})
 	if err != nil {
 		return nil, err
 	}
-	if len(list) == 0 {
+	if one == nil {
 		return nil, parley.Errorf(parley.NotFound, "no context here has the id %.130q", id)
 	}
-	return list[0], nil
+	return one, c.deepen(ctx, one)
+}
+
+// deepen sets how deep contexts lie now. It is called within a reading.
+func (c caller) deepen(ctx context.Context, list ...*journal.Context) error {
+	return journal.NewAncestry(c.room.record, space.LongestPath).Deepen(ctx, list...)
 }
 
 // stateOf says whether a context is in use.
@@ -179,15 +189,11 @@ func (c caller) metadata(ctx context.Context, one *journal.Context) (jsontext.Va
 	if one.Noted == 0 {
 		return nil, nil
 	}
-	q := at(one.Noted)
-	q.Limit = 1
-	for rec, err := range c.room.record.Read(ctx, q) {
-		if err != nil {
-			return nil, err
-		}
-		return parley.Member(parley.Member(rec.Body, "context"), "metadata"), nil
+	rec, err := recordOf(ctx, c.room.record, at(one.Noted))
+	if rec == nil {
+		return nil, err
 	}
-	return nil, nil
+	return rec.ContextMetadata(), err
 }
 
 // getContext reads one context, with what it holds of each kind.
@@ -236,13 +242,8 @@ func appendContext(b []byte, one *journal.Context, state string, metadata jsonte
 }
 
 func appendKinds(b []byte, kinds map[string]uint64) []byte {
-	names := make([]string, 0, len(kinds))
-	for name := range kinds {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	b = append(b, '{')
-	for i, name := range names {
+	for i, name := range slices.Sorted(maps.Keys(kinds)) {
 		if i > 0 {
 			b = append(b, ',')
 		}

@@ -13,8 +13,12 @@ import (
 	"github.com/parleyhq/parley/internal/journal"
 )
 
-// chainMost is how many envelopes of a correlation chain are shown.
-const chainMost = 1_000
+// What is shown of a correlation chain: so many envelopes, and so many bytes of
+// them, which is less than a page takes.
+const (
+	chainMost  = 1_000
+	chainBytes = pageBytes - 1<<10
+)
 
 // postEnvelope sends one envelope. It goes the way of a WebSocket's frames, so
 // the same rules hold, and a refusal is on record.
@@ -94,7 +98,7 @@ func listEnvelopes(w http.ResponseWriter, r *http.Request, c caller) error {
 		Until:       p.time("until"),
 	}
 	limit := p.limit()
-	subtree := p.subtree()
+	subtree := p.flag("subtree", false)
 	if subtree && len(q.Contexts) == 0 {
 		p.fail("subtree adds the descendants of a context, and none is named").WithHint("name one with context=ID")
 	}
@@ -118,6 +122,9 @@ func listEnvelopes(w http.ResponseWriter, r *http.Request, c caller) error {
 
 // getEnvelope reads one envelope as it was delivered.
 func getEnvelope(w http.ResponseWriter, r *http.Request, c caller) error {
+	if err := readParams(r).done(); err != nil {
+		return err
+	}
 	rec, err := c.one(r.Context(), journal.Query{ID: r.PathValue("id")})
 	if err != nil {
 		return err
@@ -131,10 +138,13 @@ func getEnvelope(w http.ResponseWriter, r *http.Request, c caller) error {
 // getChain reads what the correlation chain of an envelope, or of a context,
 // reaches in both directions.
 func getChain(w http.ResponseWriter, r *http.Request, c caller) error {
+	if err := readParams(r).done(); err != nil {
+		return err
+	}
 	var records []*journal.Record
-	var more bool
+	var cut bool
 	err := c.reading(r.Context(), func(ctx context.Context) (err error) {
-		records, more, err = journal.Thread(ctx, c.room.record, r.PathValue("id"), chainMost)
+		records, cut, err = journal.Thread(ctx, c.room.record, r.PathValue("id"), chainMost, chainBytes)
 		return err
 	})
 	if err != nil {
@@ -142,13 +152,9 @@ func getChain(w http.ResponseWriter, r *http.Request, c caller) error {
 	}
 	page := newPage(len(records))
 	for _, rec := range records {
-		if !page.add(rec.Wire(), rec.Seq) {
-			more = true
-			break
-		}
+		page.add(rec.Wire(), rec.Seq)
 	}
-	page.next = 0 // nobody knows what the chain reaches beyond
-	if more {
+	if cut {
 		page.members = jsontext.Value(`"truncated":true`)
 	}
 	return page.write(w)

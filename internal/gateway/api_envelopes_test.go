@@ -226,14 +226,15 @@ func TestPagesAreBounded(t *testing.T) {
 	}
 	h.post("human", "envelopes", `{"id":"r","kind":"chat","correlation_id":["b0","b1","b2","b3","b4","b5"]}`)
 	r := h.get("human", "envelopes/r/chain")
-	if ids, _ := r.items(); len(ids) != 3 || !strings.Contains(r.body, `"truncated":true`) {
-		t.Errorf("a chain of %d that does not say that it is cut", len(ids))
+	ids, _ = r.items()
+	if got := strings.Join(ids, " "); got != "b0 b1 b2 r" || !strings.Contains(r.body, `"truncated":true`) {
+		t.Errorf("a chain of %s that does not say that it is cut, or lacks what was asked for", got)
 	}
 }
 
 func TestGetEnvelope(t *testing.T) {
 	h := newHouse(t)
-	for i, id := range []string{"plain", "a/b//c", "%2F", "..", ".", "?x=#y", `"quoted"`, "urn:x:1", "a+b"} {
+	for i, id := range []string{"plain", "/", "a/b//c", "%2F", "..", ".", "?x=#y", `"quoted"`, "urn:x:1", "a+b"} {
 		h.post("human", "envelopes", fmt.Sprintf(`{"id":%q,"kind":"chat"}`, id))
 		path := strings.ReplaceAll(url.PathEscape(id), ".", "%2E")
 		var e struct {
@@ -246,6 +247,25 @@ func TestGetEnvelope(t *testing.T) {
 		}
 	}
 	h.ask("human", "GET", "/v1/spaces/demo/envelopes/none", "").refused(404, parley.NotFound)
+}
+
+// A parameter that a call does not have is refused wherever something is read, and
+// not left aside.
+func TestUnknownParameters(t *testing.T) {
+	h := newHouse(t)
+	h.inContext("agent", "e1", `{"id":"c"}`, "chat", `{}`)
+	h.propose("p1", `["human"]`)
+	for _, path := range []string{
+		"", "demo/head", "demo/envelopes", "demo/envelopes/e1", "demo/envelopes/e1/chain", "demo/contexts", "demo/contexts/c",
+		"demo/contexts/c/digest", "demo/contexts/c/replay", "demo/participants", "demo/participants/agent", "demo/proposals", "demo/proposals/p1", "demo/tools", "demo/journal",
+	} {
+		path = strings.TrimSuffix("/v1/spaces/"+path, "/")
+		h.ask("human", "GET", path, "").ok(200)
+		p := h.ask("human", "GET", path+"?limits=3", "").refused(400, parley.InvalidArgument)
+		if !strings.Contains(fmt.Sprint(p["detail"]), `"limits"`) || !strings.HasPrefix(fmt.Sprint(p["hint"]), "it has ") {
+			t.Errorf("%s: %v", path, p)
+		}
+	}
 }
 
 func TestChain(t *testing.T) {
@@ -269,6 +289,55 @@ func TestChain(t *testing.T) {
 		}
 	}
 	h.ask("human", "GET", "/v1/spaces/demo/envelopes/none/chain", "").refused(404, parley.NotFound)
+}
+
+// Nobody pushes an act out of a chain: with talk, little of it or much, nor with
+// proposals and requests that name it.
+func TestChainUnderAFlood(t *testing.T) {
+	const acts = "prop ful resp"
+	call := `"payload":{"method":"tools/call","params":{"name":"write_file"}}`
+	fat := fmt.Sprintf(`,"payload":%q`, strings.Repeat("x", 1_000_000))
+	for _, c := range []struct {
+		name   string
+		n      int
+		before string // what is sent before the decision
+		after  string // and after it, before the answer
+	}{
+		{"five fat chats", 5, `"kind":"chat","correlation_id":"prop"` + fat, ""},
+		{"many small chats", 1_010, `"kind":"chat","correlation_id":"prop"`, `"kind":"chat","correlation_id":["ful","prop"]`},
+		{"a kind of somebody's own", 1_010, `"kind":"note","correlation_id":"prop"`, ""},
+		{"fat notifications", 5, `"kind":"mcp/request:notifications/x","correlation_id":"prop","payload":{"method":"notifications/x","params":"` + strings.Repeat("x", 1_000_000) + `"}`, ""},
+		{"fat proposals", 5, "", `"kind":"mcp/proposal:tools/call:write_file","correlation_id":"ful","payload":{"method":"tools/call","params":{"name":"write_file","arguments":"` + strings.Repeat("x", 1_000_000) + `"}}`},
+		{"proposals", 1_010, "", `"kind":"mcp/proposal:tools/call:write_file","correlation_id":"ful",` + call},
+		{"requests", 1_010, "", `"kind":"mcp/request:tools/call:write_file","correlation_id":["ful"],` + call},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			h := newHouse(t, func(o *Options) {
+				l := &o.Spaces[0].Rules.Limits
+				l.EnvelopeBytes, l.Rate, l.Burst, l.OpenProposals = 2<<20, 10_000, 10_000, 10_000
+				o.Spaces[0].Rules.Participants["hasty"] = capabilities(t, "*")
+			})
+			h.join("files")
+			flood := func(body string) {
+				for i := 0; i < c.n && body != ""; i++ {
+					h.post("hasty", "envelopes", "{"+body+"}")
+				}
+			}
+			h.post("agent", "envelopes", `{"id":"prop","kind":"mcp/proposal:tools/call:write_file","to":["files"],`+call+`}`)
+			flood(c.before)
+			h.post("human", "proposals/prop/fulfil", `{"id":"ful"}`)
+			flood(c.after)
+			h.post("files", "envelopes", `{"id":"resp","kind":"mcp/response:tools/call","to":["human"],"correlation_id":"ful","payload":{"result":{}}}`)
+			for from := range strings.FieldsSeq(acts) {
+				r := h.get("agent", "envelopes/"+from+"/chain")
+				ids, _ := r.items()
+				ours := slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !slices.Contains(strings.Fields(acts), id) })
+				if got := strings.Join(ours, " "); got != acts || len(ids) > chainMost || len(r.body) > pageBytes || !strings.Contains(r.body, `"truncated":true`) {
+					t.Errorf("from %s: %s of %d envelopes, %d bytes", from, got, len(ids), len(r.body))
+				}
+			}
+		})
+	}
 }
 
 func TestBodiesThatNobodyFinishes(t *testing.T) {

@@ -21,13 +21,18 @@ func streamJournal(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err := p.done(); err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "application/jsonl")
-	out := bufio.NewWriterSize(&patient{ResponseWriter: w, ctl: http.NewResponseController(w)}, chunkBytes)
+	out := streamLines(w)
 	_, err := journal.Export(out, c.room.name, c.chain(r.Context(), after))
 	if err == nil || journal.IsOvertaken(err) { // which its last line says
 		err = out.Flush()
 	}
 	return err
+}
+
+// streamLines begins an answer of JSON Lines, which goes out as it is written.
+func streamLines(w http.ResponseWriter) *bufio.Writer {
+	w.Header().Set("Content-Type", "application/jsonl")
+	return bufio.NewWriterSize(&patient{ResponseWriter: w, ctl: http.NewResponseController(w)}, chunkBytes)
 }
 
 // patient writes as long as the client goes on reading.
@@ -47,6 +52,9 @@ func (p *patient) Write(b []byte) (int, error) {
 // getHead says where the chain ends now. Kept elsewhere, it proves that nothing
 // before it was changed since.
 func getHead(w http.ResponseWriter, r *http.Request, c caller) error {
+	if err := readParams(r).done(); err != nil {
+		return err
+	}
 	bounds, err := c.room.record.Bounds(r.Context())
 	if err != nil {
 		return err

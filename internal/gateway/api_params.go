@@ -53,10 +53,10 @@ func (p *params) done() error {
 	slices.Sort(names)
 	slices.Sort(p.asked)
 	err := parley.Errorf(parley.InvalidArgument, "this call has no parameter %.80q", names[0])
-	if len(p.asked) > 0 {
-		return err.WithHint("it has %s", strings.Join(p.asked, ", "))
+	if len(p.asked) == 0 {
+		return err.WithHint("it has none")
 	}
-	return err
+	return err.WithHint("it has %s", strings.Join(p.asked, ", "))
 }
 
 // text is a parameter that may be given once.
@@ -142,6 +142,11 @@ func (p *params) time(name string) time.Time {
 		p.fail("%s is %.40q, not a time as in RFC 3339", name, text).WithHint("write it like 2026-01-31T15:04:05Z")
 	}
 	return at.UTC()
+}
+
+// flag is true or false; what it is otherwise where it is not given.
+func (p *params) flag(name string, otherwise bool) bool {
+	return p.choice(name, strconv.FormatBool(otherwise), strconv.FormatBool(!otherwise)) == "true"
 }
 
 // choice is one of several words; the first where it is not given.

@@ -1,8 +1,11 @@
 package gateway
 
 import (
+	"math"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,6 +16,9 @@ import (
 
 // listSpaces lists the spaces that the token belongs to.
 func listSpaces(w http.ResponseWriter, r *http.Request, who []identity) error {
+	if err := readParams(r).done(); err != nil {
+		return err
+	}
 	b := []byte(`{"items":[`)
 	for i, one := range who {
 		bounds, err := one.room.record.Bounds(r.Context())
@@ -45,10 +51,15 @@ func enforcement(rules space.Rules) string {
 	return "strict"
 }
 
-// listParticipants lists everybody whom the space knows, and says who is here.
+// listParticipants lists those whom the space knows, by id, and says who is here.
 func listParticipants(w http.ResponseWriter, r *http.Request, c caller) error {
 	p := readParams(r)
 	here := p.choice("present", "any", "true", "false")
+	after, part := p.text("after"), strings.ToLower(p.text("q"))
+	most := p.limit()
+	if !p.values.Has("limit") {
+		most = math.MaxInt
+	}
 	if err := p.done(); err != nil {
 		return err
 	}
@@ -56,22 +67,83 @@ func listParticipants(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err := c.view(r.Context(), func(s *space.State) { list = s.Participants() }); err != nil {
 		return err
 	}
+	list = slices.DeleteFunc(list, func(one space.Participant) bool {
+		return here != "any" && here != strconv.FormatBool(one.Connections > 0) || !strings.Contains(one.ID, part)
+	})
+	total := len(list)
+	first, _ := slices.BinarySearchFunc(list, after+"\x00", func(one space.Participant, id string) int { return strings.Compare(one.ID, id) })
+	list = list[first:]
 	b := []byte(`{"items":[`)
-	for _, one := range list {
-		present := strconv.FormatBool(one.Connections > 0)
-		if here != "any" && here != present {
-			continue
-		}
-		if b[len(b)-1] == '}' {
+	for i := range list[:min(most, len(list))] {
+		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendQuote(append(b, `{"id":`...), one.ID)
-		b = append(append(b, `,"present":`...), present...)
-		b = strconv.AppendInt(append(b, `,"connections":`...), int64(one.Connections), 10)
-		b = one.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
-		b = append(b, '}')
+		b = appendParticipant(b, &list[i])
 	}
-	return writeJSON(w, http.StatusOK, append(b, "]}\n"...))
+	b = strconv.AppendInt(append(b, `],"total":`...), int64(total), 10)
+	if most < len(list) {
+		b = appendQuote(append(b, `,"next":`...), list[most-1].ID)
+	}
+	return writeJSON(w, http.StatusOK, append(b, "}\n"...))
+}
+
+func getParticipant(w http.ResponseWriter, r *http.Request, c caller) error {
+	if err := readParams(r).done(); err != nil {
+		return err
+	}
+	id := r.PathValue("id")
+	known := false
+	var one space.Participant
+	err := c.view(r.Context(), func(s *space.State) {
+		if known = s.Known(id); known {
+			one = s.Participant(id)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if !known {
+		return noParticipant(id)
+	}
+	return writeJSON(w, http.StatusOK, append(appendParticipant(nil, &one), '\n'))
+}
+
+func appendParticipant(b []byte, one *space.Participant) []byte {
+	b = appendQuote(append(b, `{"id":`...), one.ID)
+	b = strconv.AppendBool(append(b, `,"present":`...), one.Connections > 0)
+	b = strconv.AppendInt(append(b, `,"connections":`...), int64(one.Connections), 10)
+	b = one.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
+	if !one.Since.IsZero() {
+		b = appendTime(append(b, `,"since":`...), one.Since)
+	}
+	if one.Tools > 0 {
+		b = strconv.AppendInt(append(b, `,"tools":`...), int64(one.Tools), 10)
+	}
+	if one.Pinned {
+		b = append(b, `,"pinned":true`...)
+	}
+	for i, g := range one.Grants {
+		b = append(b, ',')
+		if i == 0 {
+			b = append(b, `"grants":[`...)
+		}
+		b = appendGrant(b, &g)
+	}
+	if len(one.Grants) > 0 {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+func appendGrant(b []byte, g *space.Grant) []byte {
+	b = appendQuote(append(b, `{"id":`...), g.ID)
+	b = strconv.AppendUint(append(b, `,"seq":`...), g.Seq, 10)
+	b = appendQuote(append(b, `,"from":`...), g.From)
+	b = g.Capabilities.AppendJSON(append(b, `,"capabilities":`...))
+	if !g.Expires.IsZero() {
+		b = appendTime(append(b, `,"expires":`...), g.Expires)
+	}
+	return append(b, '}')
 }
 
 // changeRequest is the body of a change of somebody's capabilities.
@@ -101,7 +173,7 @@ func changeCapabilities(w http.ResponseWriter, r *http.Request, c caller) error 
 		return err
 	}
 	if !known {
-		return parley.Errorf(parley.NotFound, "no participant here is called %.80q", recipient)
+		return noParticipant(recipient)
 	}
 	var sent []*parley.Envelope
 	if len(change.Remove) > 0 {

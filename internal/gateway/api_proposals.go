@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -13,8 +14,11 @@ import (
 	"github.com/parleyhq/parley/internal/space"
 )
 
-// anyState is the state parameter that asks for all.
-const anyState = "all"
+// Further values of the state parameter: all, and all but those that are open.
+const (
+	anyState   = "all"
+	endedState = "ended"
+)
 
 // listProposals lists proposals by the place in which they were made. A lazy
 // space follows none, and has none to list.
@@ -23,17 +27,23 @@ func listProposals(w http.ResponseWriter, r *http.Request, c caller) error {
 	l := proposalList{
 		caller: c,
 		state: p.choice("state", string(space.Open), string(space.Fulfilled), string(space.Amended),
-			string(space.Rejected), string(space.Withdrawn), string(space.Expired), anyState),
+			string(space.Rejected), string(space.Withdrawn), string(space.Expired), endedState, anyState),
+		kinds:  p.patterns("kind"),
+		from:   p.text("from"),
+		to:     p.text("to"),
 		after:  p.position("after"),
 		before: p.position("before"),
 		newest: p.newest(),
 		page:   newPage(p.limit()),
 	}
-	if err := p.done(); err != nil {
+	err := p.done()
+	if err != nil {
 		return err
 	}
-	err := l.collect(r.Context())
-	if err != nil {
+	if l.matcher, err = journal.NewMatcher(journal.Query{Kinds: l.kinds, From: l.from, To: l.to}); err != nil {
+		return err
+	}
+	if err := l.collect(r.Context()); err != nil {
 		return err
 	}
 	return l.page.write(w)
@@ -43,6 +53,9 @@ func listProposals(w http.ResponseWriter, r *http.Request, c caller) error {
 type proposalList struct {
 	caller
 	state         string
+	kinds         []string
+	from, to      string
+	matcher       *journal.Matcher // of the three above
 	after, before uint64
 	newest        bool
 	page          *page
@@ -65,7 +78,7 @@ func (l *proposalList) open(ctx context.Context) error {
 		return err
 	}
 	list = slices.DeleteFunc(list, func(p space.Proposal) bool {
-		return p.Seq <= l.after || l.before > 0 && p.Seq >= l.before
+		return p.Seq <= l.after || l.before > 0 && p.Seq >= l.before || !l.asks(&p)
 	})
 	if l.newest {
 		slices.Reverse(list)
@@ -82,6 +95,12 @@ func (l *proposalList) open(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// asks reports whether a proposal that the state knows is one that is asked for.
+func (l *proposalList) asks(p *space.Proposal) bool {
+	kind := p.Kind.String()
+	return l.matcher.Header(&journal.Record{Type: journal.Admitted, From: p.From, To: p.To, Kind: kind, Effective: kind})
 }
 
 // neighbours is how many proposals, from the first on, stand so close to each
@@ -135,18 +154,17 @@ func (l *proposalList) addOpen(ctx context.Context, list []space.Proposal) (more
 // record and asks the state piece by piece, so that nobody waits for it. After
 // scanMost of them the page ends, with what was found.
 func (l *proposalList) scan(ctx context.Context) error {
+	atOnce := l.page.most // most often that is enough
 	for scanned := 0; scanned < scanMost; {
-		var records []*journal.Record
-		size := 0
+		atOnce = min(2*atOnce, scanAtOnce)
 		q := journal.Query{
-			Kinds: []string{parley.TypeProposal}, After: l.after, Before: l.before,
-			Newest: l.newest, Limit: scanAtOnce,
+			Kinds: l.kinds, From: l.from, To: l.to, Text: kindWords(l.kinds),
+			After: l.after, Before: l.before, Newest: l.newest, Limit: atOnce,
 		}
-		err := l.read(ctx, q, func(rec *journal.Record) bool {
-			records = append(records, rec)
-			size += len(rec.Body)
-			return size < pageBytes
-		})
+		if len(q.Kinds) == 0 {
+			q.Kinds = []string{parley.TypeProposal}
+		}
+		records, _, err := l.some(ctx, q)
 		if err != nil || len(records) == 0 {
 			return err
 		}
@@ -161,6 +179,17 @@ func (l *proposalList) scan(ctx context.Context) error {
 		l.page.next = l.before
 	}
 	return nil
+}
+
+// kindWords are words that the kinds of all proposals hold which patterns ask
+// for: the index finds envelopes by words, and not by patterns. Words that most
+// envelopes hold, as mcp and tools, would only cost it time.
+func kindWords(patterns []string) string {
+	const all = "proposal"
+	if len(patterns) != 1 || strings.Contains(patterns[0], "*") {
+		return all
+	}
+	return all + " " + parley.SplitKind(patterns[0]).Subject
 }
 
 // passed moves the bounds beyond what was looked at.
@@ -186,7 +215,7 @@ func (l *proposalList) take(ctx context.Context, records []*journal.Record) (mor
 	}
 	for i, rec := range records {
 		p := &known[i]
-		if p.Seq != rec.Seq || l.state != anyState && string(p.State) != l.state {
+		if p.Seq != rec.Seq || !l.inState(p.State) {
 			continue // of another state, or forgotten
 		}
 		if !l.page.add(appendProposal(nil, p, rec), p.Seq) {
@@ -196,11 +225,24 @@ func (l *proposalList) take(ctx context.Context, records []*journal.Record) (mor
 	return true, nil
 }
 
+func (l *proposalList) inState(s space.ProposalState) bool {
+	switch l.state {
+	case anyState:
+		return true
+	case endedState:
+		return s != space.Open
+	}
+	return string(s) == l.state
+}
+
 // at selects the envelope at a place.
 func at(seq uint64) journal.Query { return journal.Query{After: seq - 1, Before: seq + 1} }
 
 // getProposal reads one proposal.
 func getProposal(w http.ResponseWriter, r *http.Request, c caller) error {
+	if err := readParams(r).done(); err != nil {
+		return err
+	}
 	id := r.PathValue("id")
 	var p space.Proposal
 	known := false
@@ -226,7 +268,7 @@ func noProposal(c caller, id string) error {
 }
 
 // appendProposal writes a proposal as section 10 of the contract has it; its
-// payload is what the record holds, if it does.
+// payload is what the record holds. One without a record has none, and says so.
 func appendProposal(b []byte, p *space.Proposal, rec *journal.Record) []byte {
 	b = appendQuote(append(b, `{"id":`...), p.ID)
 	b = strconv.AppendUint(append(b, `,"seq":`...), p.Seq, 10)
@@ -248,18 +290,25 @@ func appendProposal(b []byte, p *space.Proposal, rec *journal.Record) []byte {
 		if payload := parley.Member(rec.Body, "payload"); payload != nil {
 			b = append(append(b, `,"payload":`...), payload...)
 		}
+	} else {
+		b = append(b, `,"dropped":true`...)
 	}
 	b = appendQuote(append(b, `,"state":`...), string(p.State))
 	b = appendTime(append(b, `,"opened":`...), p.Opened)
 	b = appendTime(append(b, `,"expires":`...), p.Expires)
-	if p.State != space.Open {
-		b = appendQuote(append(b, `,"closed":{"by":`...), p.Closed.By)
-		b = appendQuote(append(b, `,"id":`...), p.Closed.ID)
-		b = appendTime(append(b, `,"at":`...), p.Closed.At)
-		if p.Closed.Reason != "" {
-			b = appendQuote(append(b, `,"reason":`...), p.Closed.Reason)
-		}
-		b = append(b, '}')
+	return append(appendClosed(b, p), '}')
+}
+
+// appendClosed writes how a proposal ended, as a further member.
+func appendClosed(b []byte, p *space.Proposal) []byte {
+	if p.State == space.Open {
+		return b
+	}
+	b = appendQuote(append(b, `,"closed":{"by":`...), p.Closed.By)
+	b = appendQuote(append(b, `,"id":`...), p.Closed.ID)
+	b = appendTime(append(b, `,"at":`...), p.Closed.At)
+	if p.Closed.Reason != "" {
+		b = appendQuote(append(b, `,"reason":`...), p.Closed.Reason)
 	}
 	return append(b, '}')
 }
@@ -305,20 +354,32 @@ func fulfil(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err != nil {
 		return err
 	}
-	target, err := fulfilTarget(string(body.To), rec)
+	e, err := fulfilment(rec, body)
 	if err != nil {
 		return err
 	}
-	payload := parley.Member(rec.Body, "payload")
-	if payload == nil {
-		return parley.Errorf(parley.ProposalMismatch, "what %s proposes was redacted: nobody can tell any more what it asks for", rec.ID)
+	return c.decide(w, r, rec, e)
+}
+
+// fulfilment is the request that a proposal stands for.
+func fulfilment(rec proposed, body fulfilRequest) (*parley.Envelope, error) {
+	if rec.gone != nil {
+		return nil, rec.gone
 	}
-	return c.decide(w, r, rec, &parley.Envelope{
+	target, err := fulfilTarget(string(body.To), rec.Record)
+	if err != nil {
+		return nil, err
+	}
+	payload := parley.Member(rec.Body, "payload")
+	if payload == nil || parley.IsRedacted(payload) {
+		return nil, parley.Errorf(parley.ProposalMismatch, "what %s proposes was redacted: nobody can tell any more what it asks for", rec.ID)
+	}
+	return &parley.Envelope{
 		ID:      body.ID,
 		Kind:    parley.SplitKind(rec.Effective).As(parley.TypeRequest).String(),
 		To:      []string{target},
 		Payload: callOf(payload),
-	})
+	}, nil
 }
 
 // fulfilTarget is who is asked: whom the caller names, or the only one to whom
@@ -365,22 +426,25 @@ func reject(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err := decodeBody(w, r, &body); err != nil {
 		return err
 	}
+	return c.end(w, r, func(rec proposed) (*parley.Envelope, error) { return rejection(rec, body) })
+}
+
+// rejection is what ends a proposal with a no.
+func rejection(rec proposed, body rejectRequest) (*parley.Envelope, error) {
 	if body.Reason == "" {
-		return parley.Errorf(parley.InvalidArgument, "reason is missing").
+		return nil, parley.Errorf(parley.InvalidArgument, "reason is missing").
 			WithHint("one of disagree, unsafe, busy, incapable, policy, duplicate, invalid, timeout, other")
 	}
 	payload := appendQuote([]byte(`{"reason":`), body.Reason)
 	if body.Message != "" {
 		payload = appendQuote(append(payload, `,"message":`...), body.Message)
 	}
-	return c.end(w, r, func(rec *journal.Record) *parley.Envelope {
-		return &parley.Envelope{
-			ID:      body.ID,
-			Kind:    parley.SplitKind(rec.Effective).As(parley.TypeReject).String(),
-			To:      []string{rec.From},
-			Payload: append(payload, '}'),
-		}
-	})
+	return &parley.Envelope{
+		ID:      body.ID,
+		Kind:    parley.SplitKind(rec.Effective).As(parley.TypeReject).String(),
+		To:      []string{rec.From},
+		Payload: append(payload, '}'),
+	}, nil
 }
 
 // withdrawRequest is the body of a withdrawal.
@@ -394,26 +458,30 @@ func withdraw(w http.ResponseWriter, r *http.Request, c caller) error {
 	if err := decodeBody(w, r, &body); err != nil {
 		return err
 	}
-	return c.end(w, r, func(rec *journal.Record) *parley.Envelope {
+	return c.end(w, r, func(rec proposed) (*parley.Envelope, error) {
 		return &parley.Envelope{
 			ID:   body.ID,
 			Kind: parley.SplitKind(rec.Effective).As(parley.TypeWithdraw).String(),
 			To:   rec.To,
-		}
+		}, nil
 	})
 }
 
 // end sends what ends a proposal without a call.
-func (c caller) end(w http.ResponseWriter, r *http.Request, ending func(*journal.Record) *parley.Envelope) error {
+func (c caller) end(w http.ResponseWriter, r *http.Request, ending func(proposed) (*parley.Envelope, error)) error {
 	rec, err := c.proposal(r)
 	if err != nil {
 		return err
 	}
-	return c.decide(w, r, rec, ending(rec))
+	e, err := ending(rec)
+	if err != nil {
+		return err
+	}
+	return c.decide(w, r, rec, e)
 }
 
 // decide sends an envelope about a proposal and answers with its receipt.
-func (c caller) decide(w http.ResponseWriter, r *http.Request, proposal *journal.Record, e *parley.Envelope) error {
+func (c caller) decide(w http.ResponseWriter, r *http.Request, proposal proposed, e *parley.Envelope) error {
 	e.Correlation = parley.CorrelateWith(proposal.ID)
 	if e.ID != "" && !parley.ValidID(e.ID) {
 		return parley.Errorf(parley.InvalidArgument, "id is not 1 to %d visible ASCII characters", parley.MaxID)
@@ -423,18 +491,4 @@ func (c caller) decide(w http.ResponseWriter, r *http.Request, proposal *journal
 		return err
 	}
 	return writeReceipt(w, got)
-}
-
-// proposal is the record of the proposal that the path names. Whether it is
-// open is for the rules to say.
-func (c caller) proposal(r *http.Request) (*journal.Record, error) {
-	id := r.PathValue("id")
-	rec, err := c.one(r.Context(), journal.Query{ID: id})
-	if err != nil {
-		return nil, err
-	}
-	if rec == nil || parley.SplitKind(rec.Kind).Type != parley.TypeProposal {
-		return nil, noProposal(c, id)
-	}
-	return rec, nil
 }

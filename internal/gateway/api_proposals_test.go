@@ -66,6 +66,7 @@ func TestListProposals(t *testing.T) {
 		{"state=withdrawn", "p4", 0},
 		{"state=expired", "", 0},
 		{"state=all", "p1 p2 p3 p4 p5 p6", 0},
+		{"state=ended", "p2 p4 p5", 0},
 		{"state=all&order=desc&limit=4", "p6 p5 p4 p3", 3},
 		{"state=all&order=desc&limit=4&before=3", "p2 p1", 0},
 	} {
@@ -75,6 +76,44 @@ func TestListProposals(t *testing.T) {
 		}
 	}
 	h.ask("human", "GET", "/v1/spaces/demo/proposals?state=closed", "").refused(400, parley.InvalidArgument)
+}
+
+// What was decided on alike calls is found by kind and addressee, however much
+// else was said, and before the search index knows of it.
+func TestListAlikeProposals(t *testing.T) {
+	h := newHouse(t)
+	propose := func(id, kind, to, name string) {
+		h.post("agent", "envelopes", fmt.Sprintf(`{"id":%q,"kind":%q,"to":[%q],"payload":{"method":"tools/call","params":{"name":%q}}}`, id, kind, to, name))
+	}
+	propose("p1", "mcp/proposal:tools/call:write_file", "files", "write_file")
+	propose("p2", "mcp/proposal:tools/call", "files", "write_file")
+	propose("p3", "mcp/proposal:tools/call:write_file", "human", "write_file")
+	propose("p4", "mcp/proposal:tools/call:write_*", "files", "write_*")
+	propose("p5", "mcp/proposal:tools/call:write_file_now", "files", "write_file_now")
+	for _, id := range []string{"p1", "p2", "p3", "p4"} {
+		h.post("human", "proposals/"+id+"/reject", `{"reason":"busy"}`)
+	}
+	propose("p6", "mcp/proposal:tools/call:write_file", "files", "write_file")
+	for _, c := range []struct{ query, want string }{
+		{"state=ended&to=files&kind=mcp/proposal:tools/call:write_file", "p1 p2"}, // written short as well
+		{"state=ended&to=files&kind=mcp/proposal:tools/call:write_file&order=desc&limit=1", "p2"},
+		{"state=all&to=files&kind=mcp/proposal:tools/call:write_file", "p1 p2 p6"},
+		{"to=files&kind=mcp/proposal:tools/call:write_file", "p6"},
+		{`state=all&kind=mcp/proposal:tools/call:write_\*`, "p4"},
+		{"state=all&kind=mcp/proposal:tools/call:wri*", "p1 p2 p3 p4 p5 p6"},
+		{"state=all&kind=mcp/*&to=human", "p3"},
+		{"state=all&kind=*", "p1 p2 p3 p4 p5 p6"},
+		{"kind=mcp/proposal:tools/call:write_file&kind=mcp/proposal:tools/call:write_file_now", "p5 p6"},
+		{"kind=mcp/request:tools/call", ""},
+		{"state=ended&from=human", ""},
+		{"from=agent", "p5 p6"},
+	} {
+		ids, _ := h.get("human", "proposals?"+c.query).items()
+		if got := strings.Join(ids, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.query, got, c.want)
+		}
+	}
+	h.ask("human", "GET", "/v1/spaces/demo/proposals?kind=!x", "").refused(400, parley.InvalidArgument)
 }
 
 func TestFulfil(t *testing.T) {
@@ -168,20 +207,16 @@ func TestFulfilInALazySpace(t *testing.T) {
 	}
 }
 
-func TestParticipants(t *testing.T) {
-	h := newHouse(t)
-	h.join("files")
-	got := h.get("agent", "participants?present=true").body
-	if want := `{"items":[{"id":"files","present":true,"connections":1,"capabilities":["mcp/response:*"]}]}` + "\n"; got != want {
-		t.Errorf("got  %swant %s", got, want)
-	}
-	if ids, _ := h.get("agent", "participants").items(); strings.Join(ids, " ") != "agent files hasty human" {
-		t.Errorf("known are %v", ids)
-	}
-	if ids, _ := h.get("agent", "participants?present=false").items(); strings.Join(ids, " ") != "agent hasty human" {
-		t.Errorf("absent are %v", ids)
-	}
-	h.ask("agent", "GET", "/v1/spaces/demo/participants?present=maybe", "").refused(400, parley.InvalidArgument)
+// Nor does a lazy space keep anybody from redacting what waits for a decision.
+func TestFulfilWhatWasRedacted(t *testing.T) {
+	h := newHouse(t, func(o *Options) { o.Spaces[1].Rules.Participants["reader"] = capabilities(t, "mcp/*", "space/*") })
+	path := "/v1/spaces/lazy/"
+	h.ask("both", "POST", path+"envelopes", `{"id":"p1","kind":"mcp/proposal:tools/list","to":["x"],"payload":{"method":"tools/list"}}`).ok(202)
+	h.ask("both", "POST", path+"envelopes", `{"kind":"space/redact","payload":{"id":"p1"}}`).ok(202)
+	eventually(t, "it is redacted", func() bool {
+		return strings.Contains(h.ask("both", "GET", path+"envelopes/p1", "").body, `{"redacted":true}`)
+	})
+	h.ask("both", "POST", path+"proposals/p1/fulfil", `{}`).refused(409, parley.ProposalMismatch)
 }
 
 func TestChangeCapabilities(t *testing.T) {

@@ -56,9 +56,32 @@ func (c caller) reading(ctx context.Context, fn func(context.Context) error) err
 
 // one is the record that a query selects, nil for none.
 func (c caller) one(ctx context.Context, q journal.Query) (found *journal.Record, err error) {
-	q.Limit = 1
-	err = c.read(ctx, q, func(rec *journal.Record) bool { found = rec; return false })
+	err = c.reading(ctx, func(ctx context.Context) error {
+		found, err = recordOf(ctx, c.room.record, q)
+		return err
+	})
 	return found, err
+}
+
+// recordOf is the first record that a query selects, nil for none.
+func recordOf(ctx context.Context, log journal.Reader, q journal.Query) (*journal.Record, error) {
+	q.Limit = 1
+	for rec, err := range log.Read(ctx, q) {
+		return rec, err
+	}
+	return nil, nil
+}
+
+// some are the records that a query selects, until they have pageBytes; more
+// reports that there may be others.
+func (c caller) some(ctx context.Context, q journal.Query) (records []*journal.Record, more bool, err error) {
+	size := 0
+	err = c.read(ctx, q, func(rec *journal.Record) bool {
+		records = append(records, rec)
+		size += len(rec.Body)
+		return size < pageBytes
+	})
+	return records, len(records) == q.Limit || size >= pageBytes, err
 }
 
 // view looks into the space's state.
@@ -137,12 +160,6 @@ func (s *stream) upTo(ctx context.Context, last uint64, yield func(*journal.Reco
 
 // piece is what comes next of the records up to an index.
 func (s *stream) piece(ctx context.Context, last uint64) (piece []*journal.Record, err error) {
-	size := 0
-	q := journal.Query{Chain: true, After: s.after, Before: last + 1, Limit: chunkOfLog}
-	err = s.read(ctx, q, func(rec *journal.Record) bool {
-		piece = append(piece, rec)
-		size += len(rec.Body)
-		return size < pageBytes
-	})
+	piece, _, err = s.some(ctx, journal.Query{Chain: true, After: s.after, Before: last + 1, Limit: chunkOfLog})
 	return piece, err
 }

@@ -10,8 +10,8 @@ import (
 // What it costs to find who receives a frame. A matter that was asked for
 // before costs nothing beyond the receivers. A new one is held once against
 // every group: at most groupsEach of each participant, mostGroups altogether,
-// each with patterns of filterBytes, and mostPatterns in all of them. Who brings more is woken by every frame, and
-// sorts on its own time.
+// each with patterns of filterBytes, and mostPatterns in all of them. Who brings
+// more is woken by every frame, and sorts on its own time.
 const (
 	groupsEach   = 8
 	mostGroups   = 1_024
@@ -123,7 +123,7 @@ func (a *audience) full(c *cursor) bool {
 	return len(a.groups) == mostGroups || a.brought[c.me] == groupsEach || a.patterns+patternsOf(c.settings) > mostPatterns
 }
 
-func patternsOf(set space.Settings) int { return len(set.Kinds) + set.Contexts.Names() }
+func patternsOf(set space.Settings) int { return len(set.Kinds) + len(set.Contexts.Names()) }
 
 // forget takes a cursor that is not parked out of its group.
 func (a *audience) forget(c *cursor) {

@@ -36,7 +36,8 @@ func in(who []identity, space string) (identity, bool) {
 }
 
 // bearer finds out who a request comes from, by the token that it carries. The
-// error is unauthorized.
+// error is unauthorized, or rate_limited where wrong ones came too often from the
+// same address. A right one that nobody finds by trying is looked at no further.
 func (g *Gateway) bearer(req *http.Request) ([]identity, error) {
 	header := req.Header.Get("Authorization")
 	if header == "" {
@@ -48,10 +49,31 @@ func (g *Gateway) bearer(req *http.Request) ([]identity, error) {
 		return nil, unauthorized("the Authorization header is not a bearer token")
 	}
 	who := g.tokens[sha256.Sum256([]byte(token))]
-	if len(who) == 0 {
-		return nil, unauthorized("the token is not known here")
+	if len(who) == 0 || guessable(token) {
+		if err := g.api.admitToken(req, len(who) > 0); err != nil {
+			return nil, err
+		}
 	}
 	return who, nil
+}
+
+// admitToken refuses a wrong token, and counts it. From an address where somebody
+// guesses it refuses right ones as well, so that guessing finds out nothing.
+func (a *api) admitToken(r *http.Request, right bool) error {
+	if right && a.attempts.quiet() {
+		return nil
+	}
+	now, from := a.g.now(), addressOf(r)
+	if wait := a.attempts.wait(from, now); wait > 0 {
+		a.metrics.refused.limited.Inc()
+		return tooManyWrong(wait)
+	}
+	if right {
+		return nil
+	}
+	a.attempts.failed(from, now)
+	a.metrics.refused.unknown.Inc()
+	return unauthorized("the token is not known here")
 }
 
 func unauthorized(message string) *parley.Error {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -27,6 +26,7 @@ type saver struct {
 	index   uint64 // of the record that the newest one on record stands after
 	struck  bool   // there were redactions since that it does not know of
 	busy    bool   // one is being made
+	size    int    // bytes of the newest one: the next takes about as many
 	waiting []func(error)
 }
 
@@ -46,11 +46,11 @@ func (r *room) save(then func(error)) {
 	}
 	r.saver.busy, r.saver.unsaved, r.saver.struck = true, 0, false
 	state, at, heals := r.state.Copy(), place{r.state.Seq(), r.index}, r.heals
+	room := r.saver.size + r.saver.size/8
 	salt, now := r.salts.next(), r.now().UTC().Truncate(time.Millisecond)
 	// To write it out takes long, and the space goes on meanwhile.
 	r.helpers.Go(func() {
-		snapshot, err := state.Snapshot().JSON()
-		body := appendCheckpoint(nil, at.index, snapshot)
+		body, err := appendCheckpoint(make([]byte, 0, room), at.index, state.Snapshot())
 		if len(body) > journal.MaxCheckpoint {
 			err = parley.Errorf(parley.LimitReached, "the state takes %d bytes, more than a checkpoint's %d", len(body), journal.MaxCheckpoint)
 		}
@@ -64,14 +64,15 @@ func (r *room) save(then func(error)) {
 	})
 }
 
-func appendCheckpoint(dst []byte, index uint64, state jsontext.Value) []byte {
-	dst = slices.Grow(dst, len(state)+64)
+func appendCheckpoint(dst []byte, index uint64, state *space.Snapshot) ([]byte, error) {
 	dst = strconv.AppendUint(append(dst, `{"index":`...), index, 10)
-	return append(append(append(dst, `,"state":`...), state...), '}')
+	dst, err := state.AppendJSON(append(dst, `,"state":`...))
+	return append(dst, '}'), err
 }
 
 // putCheckpoint hands a checkpoint to the journal.
 func (r *room) putCheckpoint(rec *journal.Record, at place, err error, then func(error)) {
+	r.saver.size = len(rec.Body)
 	done := func(err error) {
 		r.later(func() { r.saved(at, err) })
 		then(err)

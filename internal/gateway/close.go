@@ -56,6 +56,13 @@ func (c *conn) close(how closing) {
 	c.cur.rouse()
 }
 
+// isClosing reports whether the connection is to end.
+func (c *conn) isClosing() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closing != nil
+}
+
 // overdue reports whether a connection that is closing takes too long to send
 // what it has to, perhaps since that never comes.
 func (c *conn) overdue(now int64) bool {

@@ -12,7 +12,8 @@ import (
 
 // Uncollected is the newest proposal of a participant, with "collect": true in
 // its payload, for this call of this target ("" for one that named nobody), that
-// is open, or whose end was not collected yet. A lazy space knows of none.
+// is open, or whose end was not collected yet; else one that may be, since what it
+// said was redacted. A lazy space knows of none.
 func (g *Gateway) Uncollected(ctx context.Context, name, participant string, call parley.Kind, to string, params jsontext.Value) (p space.Proposal, found bool, err error) {
 	digest := parley.DigestParams(params, "_meta")
 	err = g.View(ctx, name, func(s *space.State) {

@@ -16,12 +16,13 @@ import (
 // something to write, is the only one that writes to the socket.
 type conn struct {
 	// Set before it starts.
-	room *room
-	id   string // the participant
-	join join
-	sock *socket
-	cur  *cursor
-	done chan struct{} // closed when the writer has ended for good
+	room    *room
+	id      string     // the participant
+	session *sessionID // that it came by; nil where it brought a token
+	join    join
+	sock    *socket
+	cur     *cursor
+	done    chan struct{} // closed when the writer has ended for good
 
 	// Owned by the reader.
 	in      inbound

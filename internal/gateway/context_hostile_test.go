@@ -20,7 +20,7 @@ func escaped(id string) string { return strings.ReplaceAll(url.PathEscape(id), "
 func TestStrangeContextIDs(t *testing.T) {
 	h := newHouse(t)
 	for i, id := range []string{
-		".", "..", "../..", "a/../b", "//", "a/", "/a", "digest", "x/digest", "x/replay", "%2F", "%", "%zz", "?limit=1", "#", "&", "a,b", "*", "'", `"`, `\`, "{}",
+		"/", "/%2F", ".", "..", "../..", "a/../b", "//", "a/", "/a", "digest", "x/digest", "x/replay", "%2F", "%", "%zz", "?limit=1", "#", "&", "a,b", "*", "'", `"`, `\`, "{}",
 		"tree:x", "null", strings.Repeat("i", 128), strings.Repeat("/", 128),
 	} {
 		said := fmt.Sprint("said-", i)
@@ -54,7 +54,7 @@ func quoted(s string) string { return string(appendQuote(nil, s)) }
 func TestEndlessContexts(t *testing.T) {
 	const deep, round = 500, 7
 	h := newHouse(t, func(o *Options) {
-		o.Spaces[0].Rules.Limits = space.Limits{OpenContexts: 1000, Rate: 1e6, Burst: 1e6, EnvelopeBytes: 4 << 10}
+		o.Spaces[0].Rules.Limits = space.Limits{OpenContexts: 1000, ContextDepth: 1000, Rate: 1e6, Burst: 1e6, EnvelopeBytes: 4 << 10}
 	})
 	for i := range deep {
 		h.inContext("agent", fmt.Sprint("up", i), fmt.Sprintf(`{"id":"up/%d","parent":"up/%d"}`, i, i+1))

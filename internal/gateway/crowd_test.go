@@ -38,7 +38,7 @@ func (h *harness) gather(connections, participants, dialers int, query string) *
 	h.t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestCrowd$", "-test.timeout=120s")
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %d %s",
-		crowdEnv, strings.TrimPrefix(h.url, "http://"), connections, participants, dialers, cmp.Or(query, "-")))
+		crowdEnv, strings.TrimPrefix(h.url, "http://"), connections, participants, dialers, cmp.Or(query, "echo=on")))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err != nil {

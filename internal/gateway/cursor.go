@@ -170,6 +170,14 @@ func (l *frameLog) lag(c *cursor) (envelopes, bytes uint64) {
 	return l.next - c.at, l.total - min(c.atBytes, l.total)
 }
 
+// delivered reports whether nothing of what the cursor receives is still to be
+// sent.
+func (l *frameLog) delivered(c *cursor) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return c.parked != nil || c.at >= l.next
+}
+
 // unpark brings a cursor that was not woken by a frame to the end of the log:
 // it receives nothing of what came since it was parked.
 func (l *frameLog) unpark(c *cursor) {

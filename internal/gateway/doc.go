@@ -33,7 +33,8 @@
 // # Concurrency
 //
 // A Gateway may be used from any goroutine. One goroutine per space owns the
-// space's state; two per connection read and write; one per gateway sweeps.
+// space's state; one per connection reads, and another one writes while there is
+// something to write; one per gateway sweeps.
 // The journal's goroutine calls into durable.go and never waits there.
 // Shutdown waits for all of them.
 package gateway

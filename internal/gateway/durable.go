@@ -32,6 +32,9 @@ func (r *room) Durable(records []*journal.Record) {
 	}
 	clear(r.answered)
 	r.settle(records)
+	if tell := r.g.opts.Recorded; tell != nil {
+		tell(r.name, records)
+	}
 }
 
 // deliver appends the records' frames to the frame log, and wakes who waits.

@@ -48,6 +48,7 @@ func frameHeaderSize(payload int) int {
 type frameHeader struct {
 	op      byte
 	final   bool
+	packed  bool // its message is compressed
 	payload uint64
 	key     [4]byte // that the payload is masked with
 }
@@ -62,7 +63,7 @@ func readFrameHeader(b []byte) (h frameHeader, n int, err error) {
 	if len(b) < 2 {
 		return h, 0, nil
 	}
-	h = frameHeader{op: b[0] & 0xF, final: b[0]&final != 0}
+	h = frameHeader{op: b[0] & 0xF, final: b[0]&final != 0, packed: b[0]&compressed != 0}
 	n = 2
 	switch size := b[1] & 0x7F; {
 	case size < 126:
@@ -94,8 +95,8 @@ func readFrameHeader(b []byte) (h frameHeader, n int, err error) {
 // check looks at the first two bytes of a header of n bytes.
 func (h *frameHeader) check(first, second byte, n int) error {
 	switch {
-	case first&0x70 != 0:
-		return protocolError("a frame uses an extension that was not agreed on")
+	case first&(0x70&^compressed) != 0:
+		return errExtension
 	case second&0x80 == 0:
 		return protocolError("a frame is not masked")
 	case h.op > opBinary && h.op < opClose || h.op > opPong:
@@ -107,6 +108,8 @@ func (h *frameHeader) check(first, second byte, n int) error {
 	}
 	return nil
 }
+
+const errExtension = protocolError("a frame uses an extension that was not agreed on")
 
 // protocolError says how a client broke RFC 6455.
 type protocolError string

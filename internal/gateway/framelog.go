@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -33,6 +34,8 @@ type frameLog struct {
 	held     int        // bytes in segments
 	waiting  *audience
 	woken    []*cursor // scratch of publish
+
+	packedHeld int // bytes of their compressed forms, see packing.go
 }
 
 // segment is a run of frames with consecutive seqs.
@@ -41,6 +44,9 @@ type segment struct {
 	base   uint64 // bytes ever appended before it
 	buf    []byte // never reallocated
 	frames []frame
+
+	packed  int // bytes of the packing that the log counts
+	packing packing
 }
 
 // frame is what a filter needs to know, and where the bytes end.
@@ -103,8 +109,8 @@ func (l *frameLog) room(n int) *segment {
 
 func (l *frameLog) drop() {
 	n := 0
-	for n < len(l.segments)-1 && l.held-len(l.segments[n].buf) >= l.retain {
-		l.held -= len(l.segments[n].buf)
+	for n < len(l.segments)-1 && l.held+l.packedHeld-l.segments[n].size() >= l.retain {
+		l.release(l.segments[n])
 		n++
 	}
 	if n > 0 {
@@ -121,11 +127,20 @@ func (l *frameLog) forget(seq uint64) {
 	defer l.mu.Unlock()
 	n := 0
 	for n < len(l.segments) && l.segments[n].first <= seq {
-		l.held -= len(l.segments[n].buf)
+		l.release(l.segments[n])
 		n++
 	}
 	l.segments = slices.Delete(l.segments, 0, n)
 }
+
+// release counts a segment out that is dropped.
+func (l *frameLog) release(s *segment) {
+	l.held -= len(s.buf)
+	l.packedHeld -= s.packed
+}
+
+// size is how many bytes the log keeps for a segment.
+func (s *segment) size() int { return len(s.buf) + s.packed }
 
 // first is the oldest seq that is held; next where there is none.
 func (l *frameLog) first() uint64 {
@@ -161,6 +176,7 @@ func (s *segment) start(i int) uint32 {
 
 // span is a run of frames within one segment.
 type span struct {
+	of     *segment
 	start  uint32  // where buf starts in its segment
 	buf    []byte  // all of the frames
 	frames []frame // at least one
@@ -173,46 +189,80 @@ func (s *segment) span(seq, upTo uint64) span {
 		n = i + int(left) + 1
 	}
 	start := s.start(i)
-	return span{start: start, buf: s.buf[start:s.frames[n-1].end], frames: s.frames[i:n]}
+	return span{of: s, start: start, buf: s.buf[start:s.frames[n-1].end], frames: s.frames[i:n]}
 }
 
 // cut takes about so many bytes off its beginning, at least one frame.
 func (s span) cut(bytes int) (part, rest span) {
 	n := sort.Search(len(s.frames)-1, func(i int) bool { return s.frames[i].end-s.start >= uint32(bytes) }) + 1
-	end := s.frames[n-1].end
-	part = span{start: s.start, buf: s.buf[:end-s.start], frames: s.frames[:n]}
-	return part, span{start: end, buf: s.buf[end-s.start:], frames: s.frames[n:]}
+	return s.part(0, n), s.after(n)
+}
+
+// after is a span without its first n frames.
+func (s span) after(n int) span {
+	if n == len(s.frames) {
+		return span{}
+	}
+	return s.part(n, len(s.frames))
+}
+
+// part is frames i up to j of a span.
+func (s span) part(i, j int) span {
+	start, end := s.start, s.frames[j-1].end
+	if i > 0 {
+		start = s.frames[i-1].end
+	}
+	return span{of: s.of, start: start, buf: s.buf[start-s.start : end-s.start], frames: s.frames[i:j]}
 }
 
 // until is the part of a span up to and including seq.
 func (s span) until(seq uint64) span {
 	n := sort.Search(len(s.frames), func(i int) bool { return s.frames[i].header.Seq > seq })
-	if n == len(s.frames) {
-		return s
-	}
 	if n == 0 {
 		return span{}
 	}
-	return span{start: s.start, buf: s.buf[:s.frames[n-1].end-s.start], frames: s.frames[:n]}
+	return s.part(0, n)
 }
 
-// all reports whether the filter lets every frame through.
+// frame is the bytes of frame i of a span.
+func (s span) frame(i int) []byte { return s.part(i, i+1).buf }
+
+// all reports whether the filter, nil for none, lets every frame through.
 func (s span) all(f *space.Filter) bool {
-	return !slices.ContainsFunc(s.frames, func(one frame) bool { return !f.Match(&one.header) })
+	return f == nil || !slices.ContainsFunc(s.frames, func(one frame) bool { return !f.Match(&one.header) })
 }
 
-// gather appends the frames that the filter lets through, and says how many.
-func (s span) gather(dst []byte, f *space.Filter) ([]byte, int) {
-	matched, from := 0, s.start
+// gather appends frames that the filter lets through until it has appended about
+// so many bytes, or looked at four times as many, and says how many frames those
+// were, and which it has not looked at.
+func (s span) gather(dst []byte, f *space.Filter, bytes int) (out []byte, matched int, rest span) {
+	full := len(dst) + bytes
 	for i := range s.frames {
-		end := s.frames[i].end
 		if f.Match(&s.frames[i].header) {
-			dst = append(dst, s.buf[from-s.start:end-s.start]...)
+			dst = append(dst, s.frame(i)...)
 			matched++
 		}
-		from = end
+		if len(dst) >= full || int(s.frames[i].end-s.start) >= 4*bytes {
+			return dst, matched, s.after(i + 1)
+		}
 	}
-	return dst, matched
+	return dst, matched, span{}
+}
+
+// matching are the runs of frames that the filter, nil for none, lets through.
+func (s span) matching(f *space.Filter) iter.Seq[span] {
+	return func(yield func(span) bool) {
+		for i := 0; i < len(s.frames); i++ {
+			j := i
+			for j < len(s.frames) && (f == nil || f.Match(&s.frames[j].header)) {
+				j++
+			}
+			if j > i && !yield(s.part(i, j)) {
+				return
+			}
+			i = j
+		}
+	}
 }
 
 // back finds where the newest n frames before seq begin that the filter, nil

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/console"
 	"github.com/parleyhq/parley/internal/journal"
 	"github.com/parleyhq/parley/internal/space"
 )
@@ -62,11 +63,14 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 		probe:   probe{turn: make(chan struct{}, 1)},
 		over:    make(chan struct{}),
 	}
-	guard, err := newOriginGuard(opts.Hosts, opts.Origins)
+	guard, err := newOriginGuard(append(hostsOf(opts.PublicURL), opts.Hosts...), opts.Origins)
 	if err != nil {
 		return nil, err
 	}
-	g.api = &api{g: g, guard: guard, sessions: newSessions(mostSessions), metrics: g.metrics, reads: newShares(apiReads, readsWaiting)}
+	g.api = &api{
+		g: g, guard: guard, metrics: g.metrics, reads: newShares(apiReads, readsWaiting),
+		sessions: newSessions(mostSessions), codes: newCodes(), attempts: newAttempts(g.log), approvals: newApprovals(), pages: console.Embedded(),
+	}
 	g.metrics.watchJournal(g)
 	g.ctx, g.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	for _, s := range opts.Spaces {
@@ -85,6 +89,13 @@ func New(ctx context.Context, opts Options) (*Gateway, error) {
 	}
 	g.running.Go(g.sweep)
 	g.running.Go(g.retain)
+	if opts.Sessions != "" {
+		g.restoreSessions()
+		g.running.Go(g.keepSessions)
+	}
+	if opts.ApprovalLinks != "" {
+		g.restoreApprovals()
+	}
 	return g, nil
 }
 
@@ -111,12 +122,10 @@ func (g *Gateway) open(ctx context.Context, s Space) (*room, error) {
 }
 
 func (g *Gateway) newRoom(s Space) *room {
-	rules := s.Rules
+	rules := s.Rules.WithDefaults()
 	if rules.NewID == nil {
 		rules.NewID = newID
 	}
-	rules.Limits = rules.Limits.WithDefaults()
-	rules.Protocol = cmp.Or(rules.Protocol, parley.ProtocolMCPx)
 	return &room{
 		g: g, name: rules.Name, rules: rules, limits: rules.Limits, people: s.Participants,
 		log:     g.log.With("space", rules.Name),
@@ -183,6 +192,20 @@ func (g *Gateway) View(ctx context.Context, name string, fn func(*space.State)) 
 		fn(r.state)
 		return nil
 	})
+}
+
+// Delivered reports whether all connections of a participant have been sent
+// what they receive of everything on record.
+func (g *Gateway) Delivered(ctx context.Context, name, participant string) (delivered bool, err error) {
+	r, err := g.room(name)
+	if err != nil {
+		return false, err
+	}
+	err = r.ask(ctx, func() error {
+		delivered = !slices.ContainsFunc(r.conns[participant], func(c *conn) bool { return !r.frames.delivered(c.cur) })
+		return nil
+	})
+	return delivered, err
 }
 
 // Handler serves everything that the gateway offers over HTTP, and more.

@@ -68,7 +68,7 @@ func start(t testing.TB, opts Options) *harness {
 		opts.Spaces = []Space{demo("ann", "bob", "cy")}
 	}
 	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+		opts.Logger = slog.New(slog.NewTextHandler(logOf(t), &slog.HandlerOptions{Level: slog.LevelDebug}))
 	}
 	g, err := New(context.Background(), opts)
 	if err != nil {
@@ -127,11 +127,31 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-type testWriter struct{ t testing.TB }
+// testWriter is a test's log for as long as the test runs: whoever served a
+// connection that was taken over may have something to say after that.
+type testWriter struct {
+	t     testing.TB
+	mu    sync.Mutex
+	ended bool
+}
 
-func (w testWriter) Write(p []byte) (int, error) {
-	w.t.Helper()
-	w.t.Log(strings.TrimSpace(string(p)))
+func logOf(t testing.TB) *testWriter {
+	w := &testWriter{t: t}
+	t.Cleanup(func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ended = true
+	})
+	return w
+}
+
+func (w *testWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.ended {
+		w.t.Helper()
+		w.t.Log(strings.TrimSpace(string(p)))
+	}
 	return len(p), nil
 }
 

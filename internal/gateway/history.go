@@ -82,19 +82,18 @@ func (c *conn) searchJournal(start uint64, left int) (uint64, error) {
 	defer c.endTurn()
 	ctx, cancel := context.WithTimeout(c.room.g.ctx, turnTime)
 	defer cancel()
-	trace := tracer{ctx: ctx, log: c.room.record}
-	for rec, err := range c.room.record.Read(ctx, q) {
+	trace := newTracer(c.room.record, c.cur.settings.Contexts)
+	for piece, err := range trace.pieces(ctx, c.room.record.Read(ctx, q)) {
 		if err != nil {
 			return 0, err
 		}
-		start = rec.Seq
-		receives, err := c.receives(rec, &trace)
-		if err != nil {
-			return 0, err
-		}
-		if receives {
-			if left--; left == 0 {
-				break
+		for _, rec := range piece {
+			start = rec.Seq
+			if c.receives(rec, trace) {
+				left--
+			}
+			if left == 0 {
+				return start, nil
 			}
 		}
 	}
@@ -150,20 +149,18 @@ func (c *conn) readChunk(dst []byte, stop uint64) (ch chunk, err error) {
 	q := journal.Query{After: next - 1, Before: end, Limit: chunkRecords}
 	ctx, cancel := context.WithTimeout(c.room.g.ctx, turnTime)
 	defer cancel()
-	trace := tracer{ctx: ctx, log: c.room.record}
-	for rec, err := range c.room.record.Read(ctx, q) {
+	trace := newTracer(c.room.record, c.cur.settings.Contexts)
+	for piece, err := range trace.pieces(ctx, c.room.record.Read(ctx, q)) {
 		if err != nil {
 			return ch, err
 		}
-		if rec.Seq != ch.next {
-			break
+		for _, rec := range piece {
+			if rec.Seq != ch.next {
+				break
+			}
+			ch.add(rec, c.receives(rec, trace))
 		}
-		receives, err := c.receives(rec, &trace)
-		if err != nil {
-			return ch, err
-		}
-		ch.add(rec, receives)
-		if len(ch.frames) >= pieceBytes {
+		if len(ch.frames) >= pieceBytes || piece[len(piece)-1].Seq >= ch.next {
 			break
 		}
 	}
@@ -188,15 +185,11 @@ func (c *conn) journalFault(err error) {
 	c.close(closing{code: statusGoingAway, reason: "history cannot be read: resume"})
 }
 
-// receives reports whether the connection receives a record.
-func (c *conn) receives(rec *journal.Record, trace *tracer) (bool, error) {
-	in := ownWord(rec)
-	if c.cur.settings.Contexts.NeedsLineage() {
-		var err error
-		if in, err = trace.lineage(rec); err != nil {
-			return false, err
-		}
+// receives reports whether the connection receives a record, which was traced.
+func (c *conn) receives(rec *journal.Record, trace *tracer) bool {
+	if c.cur.filter == nil {
+		return true
 	}
-	h := headerOf(rec, in)
-	return c.cur.matches(&h), nil
+	h := headerOf(rec, trace.lineage(rec))
+	return c.cur.matches(&h)
 }

@@ -172,9 +172,46 @@ func TestConnectionsOfOneParticipant(t *testing.T) {
 	if err != nil {
 		t.Errorf("somebody else: %v", err)
 	}
+
+	// One that closes the others is let in; many such that wait for the others to
+	// end are not.
+	for i := range 2 {
+		c := r.newConn("ann", join{exclusive: true})
+		if err := r.enter(t.Context(), c); (err == nil) != (i == 0) {
+			t.Errorf("exclusive connection %d: %v", i, err)
+		}
+		all = append(all, c)
+	}
 	for _, c := range append(all, bob) {
 		r.leave(c)
 	}
+}
+
+// Who takes all the connections of a space keeps nobody out, and an exclusive one
+// that makes room for itself is let in.
+func TestConnectionsOfASpace(t *testing.T) {
+	s := demo("ann", "bob", "cy")
+	s.Rules.Limits.Connections = 2
+	h := serve(t, Options{Spaces: []Space{s}})
+	first, second := h.join("ann", "presence=off"), h.join("ann", "presence=off")
+	h.join("bob", "")
+	refused := func(who, query string) {
+		t.Helper()
+		if _, resp, err := h.dial(who, query); err == nil || resp == nil || resp.StatusCode != 409 {
+			t.Errorf("%s with %q: %v", who, query, err)
+		}
+	}
+	refused("ann", "")
+	refused("bob", "")
+	only := h.join("ann", "exclusive=on")
+	for _, p := range []*peer{first, second} {
+		if code := p.closed(); code != statusReplaced {
+			t.Errorf("closed with %d", code)
+		}
+	}
+	only.send(chat("still here"))
+	only.until("chat")
+	h.join("cy", "exclusive=on") // frees none, but is the first
 }
 
 // Who connects and disconnects all the time cannot fill the record: it is

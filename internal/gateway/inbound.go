@@ -18,8 +18,10 @@ type inbound struct {
 	buf  *inboundBuffer // nil while it holds nothing
 	r, w int            // what waits in it
 
-	head frameHeader // of the frame that is being read
-	left uint64      // of its payload
+	head    frameHeader // of the frame that is being read
+	left    uint64      // of its payload
+	inflate bool        // messages may be compressed
+	packed  bool        // this one is
 }
 
 // inboundSize is how many bytes a connection's read buffer has, which it has
@@ -99,6 +101,7 @@ func (in *inbound) next() (op byte, err error) {
 	case in.head.op == opContinue:
 		return 0, protocolError("a fragment goes on with a message that was not begun")
 	}
+	in.packed = in.head.packed
 	return in.head.op, nil
 }
 
@@ -109,6 +112,10 @@ func (in *inbound) frame() error {
 			return err
 		}
 		head, size, err := readFrameHeader(in.buf[in.r:in.w])
+		// It shows in the first bytes, and so comes before what shows later.
+		if head.packed && !in.mayPack(&head) {
+			return errExtension
+		}
 		if err != nil {
 			return err
 		}
@@ -119,6 +126,12 @@ func (in *inbound) frame() error {
 		}
 		n = in.w - in.r
 	}
+}
+
+// mayPack reports whether a frame may say that its message is compressed, as
+// only the first one of a message may.
+func (in *inbound) mayPack(head *frameHeader) bool {
+	return in.inflate && (head.op == opText || head.op == opBinary)
 }
 
 // obey hands on the control frame whose header was read.

@@ -16,6 +16,7 @@ type join struct {
 	after     uint64 // with resume: the position it has
 	epoch     string
 	exclusive bool
+	packed    bool // compression was agreed on
 }
 
 // enter takes a connection in. Its welcome follows once that is on record.
@@ -31,11 +32,7 @@ func (r *room) admitConn(c *conn) error {
 	if err := r.closed(); err != nil {
 		return err
 	}
-	if len(r.conns[c.id]) >= connectionsEach {
-		return parley.Errorf(parley.LimitReached, "connections: you have %d open, the limit for one participant", connectionsEach)
-	}
-	now := r.now()
-	presence, err := r.state.Connect(c.id, now)
+	presence, err := r.count(c)
 	if err != nil {
 		return err
 	}
@@ -53,6 +50,29 @@ func (r *room) admitConn(c *conn) error {
 	r.resolve(c)
 	r.welcome(c)
 	return nil
+}
+
+// count counts a connection as one of its participant's, where there is room for it.
+func (r *room) count(c *conn) (presence *parley.Envelope, err error) {
+	switch {
+	case c.join.exclusive && r.makesRoom(c.id):
+		return r.state.Replace(c.id, r.now())
+	case len(r.conns[c.id]) >= connectionsEach:
+		return nil, parley.Errorf(parley.LimitReached, "connections: you have %d open, the limit for one participant", connectionsEach)
+	}
+	return r.state.Connect(c.id, r.now())
+}
+
+// makesRoom reports whether closing a participant's connections would end one that
+// is not ending already. While many still are, they count as others do.
+func (r *room) makesRoom(id string) bool {
+	ending := 0
+	for _, c := range r.conns[id] {
+		if c.isClosing() {
+			ending++
+		}
+	}
+	return ending < min(endingEach, len(r.conns[id]))
 }
 
 func (r *room) setConns(id string, list []*conn) {

@@ -31,7 +31,7 @@ func keep(t *testing.T, opts Options) *kept {
 	if k.opts.Spaces == nil {
 		k.opts.Spaces = []Space{demo("ann", "bob", "cy")}
 	}
-	k.opts.Logger = textLog(testWriter{t})
+	k.opts.Logger = textLog(logOf(t))
 	k.start()
 	t.Cleanup(k.stop)
 	return k

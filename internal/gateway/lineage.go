@@ -2,7 +2,7 @@ package gateway
 
 import (
 	"context"
-	"slices"
+	"iter"
 	"time"
 
 	"github.com/parleyhq/parley"
@@ -39,46 +39,84 @@ func ownWord(rec *journal.Record) *space.Lineage {
 	return l
 }
 
-// tracer finds out of the record where contexts stand, for filters that look at
-// what came before. It is for one reading: meanwhile the tree does not change for
-// it.
+// tracer finds out where contexts stand of which envelopes are read from the
+// record, as far as a filter looks. It is for one reading: meanwhile the tree
+// does not change for it.
 type tracer struct {
-	ctx   context.Context
-	log   journal.Reader
-	known map[string]*space.Lineage
+	above  *journal.Ancestry // nil where what an envelope says itself is enough
+	wanted bool              // anything at all
+	known  map[string]*space.Lineage
 }
 
-// longestTrace bounds what is looked at of those above a context.
-const longestTrace = 64
+func newTracer(log journal.Reader, filter space.ContextFilter) *tracer {
+	t := &tracer{wanted: !filter.All(), known: make(map[string]*space.Lineage)}
+	if most := filter.Reach(); most > 0 {
+		t.above = journal.NewAncestry(log, most)
+	}
+	return t
+}
 
-// lineage is where the context of a record stands.
-func (t *tracer) lineage(rec *journal.Record) (*space.Lineage, error) {
-	if rec.Context == "" {
-		return nil, nil
-	}
-	if l := t.known[rec.Context]; l != nil {
-		return l, nil
-	}
-	l := &space.Lineage{}
-	for id := rec.Context; id != "" && !slices.Contains(l.Path, id) && len(l.Path) < longestTrace; {
-		c, err := contextOf(t.ctx, t.log, journal.ContextQuery{ID: id})
-		if err != nil {
-			return nil, err
+// pieces gathers records until they have pieceBytes, and learns of a piece before
+// it passes it on: what has to be asked for each of them is asked for all at once.
+func (t *tracer) pieces(ctx context.Context, records iter.Seq2[*journal.Record, error]) iter.Seq2[[]*journal.Record, error] {
+	return func(yield func([]*journal.Record, error) bool) {
+		var piece []*journal.Record
+		size := 0
+		pass := func() (more bool) {
+			err := t.learn(ctx, piece)
+			return yield(piece, err) && err == nil
 		}
-		l.Path = append(l.Path, id)
-		if c == nil {
-			break
+		for rec, err := range records {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			piece = append(piece, rec)
+			if size += len(rec.Body); size < pieceBytes {
+				continue
+			}
+			if !pass() {
+				return
+			}
+			piece, size = nil, 0
 		}
-		if len(l.Path) == 1 {
+		if len(piece) > 0 {
+			pass()
+		}
+	}
+}
+
+// learn asks the record about the contexts of some envelopes, all at once.
+func (t *tracer) learn(ctx context.Context, records []*journal.Record) error {
+	if t.above == nil {
+		return nil
+	}
+	var ids []string
+	for _, rec := range records {
+		if rec.Context != "" && t.known[rec.Context] == nil {
+			ids = append(ids, rec.Context)
+		}
+	}
+	return t.above.Learn(ctx, ids...)
+}
+
+// lineage is where the context of an envelope stands that was learnt of.
+func (t *tracer) lineage(rec *journal.Record) *space.Lineage {
+	if !t.wanted || rec.Context == "" {
+		return nil
+	}
+	if t.above == nil {
+		return ownWord(rec)
+	}
+	l := t.known[rec.Context]
+	if l == nil {
+		l = &space.Lineage{Path: t.above.Path(rec.Context)}
+		if c := t.above.Get(rec.Context); c != nil {
 			l.Type = c.Type
 		}
-		id = c.Parent
+		t.known[rec.Context] = l
 	}
-	if t.known == nil {
-		t.known = make(map[string]*space.Lineage)
-	}
-	t.known[rec.Context] = l
-	return l, nil
+	return l
 }
 
 // contextOf is the first context that a query selects, nil for none.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -122,4 +123,29 @@ func delivered(counts []atomic.Uint64) (sum uint64) {
 		sum += counts[i].Load()
 	}
 	return sum
+}
+
+// Of a context whose first envelope was redacted the record has no type any more;
+// the rules go by the one that it was opened with.
+func TestTypeOfARedactedContext(t *testing.T) {
+	h := newHouse(t)
+	h.inContext("agent", "first", `{"id":"c","type":"secret"}`)
+	h.inContext("agent", "second", `{"id":"c"}`)
+	h.post("human", "envelopes", `{"kind":"space/redact","payload":{"id":"first"}}`)
+	for { // it is carried out beside what else happens
+		redacting := -1
+		_ = h.View(t.Context(), "demo", func(s *space.State) { redacting = len(s.Redacting()) })
+		if redacting == 0 {
+			break
+		}
+		runtime.Gosched()
+	}
+	if body := h.get("human", "contexts/c").body; strings.Contains(body, `"type"`) {
+		t.Errorf("the record says %s", body)
+	}
+	_ = h.View(t.Context(), "demo", func(s *space.State) {
+		if got := s.Lineage("c").Type; got != "secret" {
+			t.Errorf("the rules take it for one of type %q", got)
+		}
+	})
 }

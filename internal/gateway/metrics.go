@@ -18,10 +18,18 @@ import (
 // asks with a token is shown the spaces that it belongs to and no other.
 type metrics struct {
 	gateway  *prometheus.Registry
-	requests *prometheus.CounterVec   // by method and status
-	duration prometheus.Histogram     // of requests that were answered
+	requests *prometheus.CounterVec // by method and status
+	duration prometheus.Histogram   // of requests that were answered
+	signIns  signIns
+	refused  tokensRefused
 	spaces   map[string]*spaceMetrics // not changed once the gateway runs
 }
+
+// signIns counts those who ask for a session.
+type signIns struct{ accepted, refused, limited prometheus.Counter }
+
+// tokensRefused counts those who bring a token with a request, and are turned away.
+type tokensRefused struct{ unknown, limited prometheus.Counter }
 
 func newMetrics() *metrics {
 	m := &metrics{gateway: prometheus.NewRegistry(), spaces: make(map[string]*spaceMetrics)}
@@ -31,6 +39,10 @@ func newMetrics() *metrics {
 	m.duration = reg.histogram("parley_http_request_duration_seconds",
 		"Time taken to answer an HTTP request, WebSockets aside.",
 		prometheus.ExponentialBuckets(0.0005, 4, 9)) // 0.5 ms to 33 s
+	results := reg.counters("parley_sign_ins_total", "Tokens and codes that browsers wanted to sign in with, by result.", "result")
+	m.signIns = signIns{results.WithLabelValues("accepted"), results.WithLabelValues("refused"), results.WithLabelValues("limited")}
+	reasons := reg.counters("parley_tokens_refused_total", "Tokens in the Authorization header that were refused, by reason.", "reason")
+	m.refused = tokensRefused{reasons.WithLabelValues("unknown"), reasons.WithLabelValues("limited")}
 	m.gateway.MustRegister(
 		buildInfo(),
 		collectors.NewGoCollector(),

@@ -52,6 +52,7 @@ func TestMetrics(t *testing.T) {
 		`parley_proposals_open{space="demo"} 1`,
 		`parley_proposals_oldest_timestamp_seconds{space="demo"} 1.795176e+09`,
 		`parley_checkpoint_age_envelopes{space="demo"} 1`,
+		`parley_contexts_remembered{space="demo"} 0`,
 		`parley_checkpoint_age_envelopes{space="lazy"} 0`,
 		`parley_connection_lag_envelopes_count{space="demo"} `,
 		`parley_connection_lag_bytes_bucket{space="demo",le="0"} `,

@@ -17,8 +17,8 @@ const scrapeTime = 2 * time.Second
 type watcher struct {
 	room *room
 
-	ready, waiting, present, open, oldest *prometheus.Desc // of the space
-	last, lag, checkpoint                 *prometheus.Desc // of its log
+	ready, waiting, present, open, oldest, contexts *prometheus.Desc // of the space
+	last, lag, checkpoint                           *prometheus.Desc // of its log
 }
 
 // watch adds the figures that are read when somebody asks.
@@ -32,8 +32,9 @@ func (s *spaceMetrics) watch(r *room) {
 		open:    desc("parley_proposals_open", "Proposals that are open."),
 		oldest: desc("parley_proposals_oldest_timestamp_seconds",
 			"Unix time at which the oldest open proposal was made. Absent while none is open."),
-		last: desc("parley_journal_last_seq", "Place of the newest envelope in the space's order."),
-		lag:  desc("parley_journal_index_lag_envelopes", "Envelopes that the full-text index has not read yet."),
+		contexts: desc("parley_contexts_remembered", "Contexts that the rules have in memory: at most 16,384. Of others the record is asked."),
+		last:     desc("parley_journal_last_seq", "Place of the newest envelope in the space's order."),
+		lag:      desc("parley_journal_index_lag_envelopes", "Envelopes that the full-text index has not read yet."),
 		checkpoint: desc("parley_checkpoint_age_envelopes",
 			"Envelopes since the newest checkpoint, which the next start has to read."),
 	})
@@ -42,7 +43,7 @@ func (s *spaceMetrics) watch(r *room) {
 // Describe implements [prometheus.Collector].
 func (w *watcher) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{
-		w.ready, w.waiting, w.present, w.open, w.oldest, w.last, w.lag, w.checkpoint,
+		w.ready, w.waiting, w.present, w.open, w.oldest, w.contexts, w.last, w.lag, w.checkpoint,
 	} {
 		ch <- d
 	}
@@ -57,7 +58,7 @@ func (w *watcher) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (w *watcher) collectSpace(ctx context.Context, ch chan<- prometheus.Metric) {
-	var ready, present, open int
+	var ready, present, open, contexts int
 	var oldest time.Time
 	gauge(ch, w.waiting, len(w.room.inbox))
 	err := w.room.do(ctx, func() {
@@ -66,6 +67,7 @@ func (w *watcher) collectSpace(ctx context.Context, ch chan<- prometheus.Metric)
 		}
 		present, open = len(w.room.conns), w.room.state.OpenProposals()
 		oldest = w.room.state.OldestProposal()
+		contexts = w.room.state.ContextsRemembered()
 	})
 	if err != nil {
 		return
@@ -73,6 +75,7 @@ func (w *watcher) collectSpace(ctx context.Context, ch chan<- prometheus.Metric)
 	gauge(ch, w.ready, ready)
 	gauge(ch, w.present, present)
 	gauge(ch, w.open, open)
+	gauge(ch, w.contexts, contexts)
 	if open > 0 {
 		gauge(ch, w.oldest, float64(oldest.UnixMilli())/1000)
 	}

@@ -33,9 +33,38 @@ type Options struct {
 	// a browser's session. A page from the gateway itself always may.
 	Origins []string
 
+	// Sessions is the file in which the sessions of browsers are kept, so that they
+	// survive a restart; "" where they need not.
+	Sessions string
+
+	// ApprovalLinks is the file in which approval links are kept, so that they
+	// survive a restart; "" where they need not.
+	ApprovalLinks string
+
+	// PublicURL is how browsers reach the gateway, as https://parley.example: what
+	// links begin with. It is a name of the gateway's as those in Hosts are. "": by
+	// the address that a request came to.
+	PublicURL string
+
+	// URL is what links begin with that no request asks for, without a PublicURL.
+	URL string
+
+	// Bridges are the servers that are kept in the spaces by who runs the gateway;
+	// nil where there are none.
+	Bridges Bridges
+
+	// Recorded is told what of a space is on record now, in its order, before the next
+	// of it is. It is called by the journal, and must wait for nothing; nil where
+	// nobody wants to know. The records must not be changed.
+	Recorded func(space string, records []*journal.Record)
+
 	// RetainBytes is how much of each space's newest traffic is kept in
 	// memory, ready to be sent; 8 MiB where 0.
 	RetainBytes int
+
+	// NoCompression keeps connections from being compressed. Otherwise those
+	// are whose client offers it (RFC 7692), which browsers do.
+	NoCompression bool
 
 	// CheckpointEvery is after how many envelopes the state is put on record,
 	// so that a start need not read what came before; 65,536 where 0.
@@ -78,6 +107,7 @@ const (
 	chunkRecords    = 256      // the same in records
 	journalReads    = 4        // connections that read the journal or catch up at once, at most
 	connectionsEach = 1_024    // of one participant, so that nobody takes the space's
+	endingEach      = 64       // of one participant, in whose place exclusive ones come in beyond the limits
 	submissions     = 64       // envelopes that wait for a space's goroutine
 	floodRecords    = 20       // refusals per sender and second that are recorded one by one
 	floodRefusals   = 1_000    // refusals in floodWindow that end a connection

@@ -54,6 +54,15 @@ func newOriginGuard(hosts, origins []string) (*originGuard, error) {
 	return g, nil
 }
 
+// hostsOf is the name in a URL, as a list.
+func hostsOf(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return []string{u.Host}
+}
+
 // check refuses, with unauthorized, a request that brings no token of its own
 // and that a foreign page may have caused.
 func (g *originGuard) check(r *http.Request) error {

@@ -1,8 +1,10 @@
 package gateway
 
 import (
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,6 +31,9 @@ func spaceParam(q url.Values) (string, error) {
 func (r *room) readJoin(id string, q url.Values) (join, error) {
 	p := r.people[id]
 	j := join{settings: p.Settings, history: min(p.History, r.limits.History)}
+	if err := checkNames(q); err != nil {
+		return j, err
+	}
 	for _, param := range [...]struct {
 		name string
 		read func(*join, string) error
@@ -49,6 +54,23 @@ func (r *room) readJoin(id string, q url.Values) (join, error) {
 		}
 	}
 	return j, readPosition(&j, q)
+}
+
+var joinParams = []string{"after", "contexts", "echo", "epoch", "exclusive", "history", "kinds", "presence", "routing", "space", "topic"}
+
+// checkNames refuses a parameter that there is not, or that comes twice: a filter
+// that was left aside would filter nothing.
+func checkNames(q url.Values) error {
+	for _, name := range slices.Sorted(maps.Keys(q)) {
+		if !slices.Contains(joinParams, name) {
+			return parley.Errorf(parley.InvalidArgument, "there is no query parameter %.80q", name).
+				WithHint("there are %s", strings.Join(joinParams, ", "))
+		}
+		if n := len(q[name]); n > 1 {
+			return badParam(name, "it is given %d times", n)
+		}
+	}
+	return nil
 }
 
 func (r *room) readHistory(j *join, text string) error {

@@ -45,25 +45,44 @@ func (c *conn) readOne() bool {
 
 // A message that is larger than largeBytes is read to its end while its sender
 // has fewer than largeAtOnce others. So what one participant can have in memory
-// before it is judged is 80 MiB, over all its connections.
+// before it is judged is 80 MiB, over all its connections, and 96 where it
+// compresses.
 const (
 	largeBytes  = 64 << 10
 	largeAtOnce = 16
 )
 
+// largeRight is a connection's right to hold a message that is large.
+type largeRight struct{ release func() }
+
+// take waits for the right. It reports false where the connection ends before.
+func (l *largeRight) take(c *conn) (ok bool) {
+	if l.release == nil {
+		l.release, ok = c.room.large.acquire(c.id, c.done)
+		return ok
+	}
+	return true
+}
+
+func (l *largeRight) giveBack() {
+	if l.release != nil {
+		l.release()
+	}
+}
+
 // readText reads the message that has begun.
 func (c *conn) readText() bool {
 	buf := incoming.get()
 	defer incoming.put(buf)
+	var large largeRight
+	defer large.giveBack()
 	limit := c.room.limits.EnvelopeBytes
 	var err error
 	*buf, err = readUpTo(&c.in, (*buf)[:0], min(largeBytes, limit+1))
 	if err == nil && len(*buf) == largeBytes {
-		release, ok := c.room.large.acquire(c.id, c.done)
-		if !ok {
+		if !large.take(c) {
 			return false
 		}
-		defer release()
 		*buf, err = readUpTo(&c.in, *buf, limit+1)
 	}
 	if len(*buf) <= limit {
@@ -76,16 +95,62 @@ func (c *conn) readText() bool {
 		return c.lost(err)
 	case c.ending.Load():
 		return false
+	case c.in.packed:
+		return c.unpack(buf, &large)
 	}
-	s := c.room.parse(c.id, c, *buf)
-	notText := s.err != nil && !utf8.Valid(*buf)
+	return c.hand(*buf)
+}
+
+// unpack inflates a message that is all there, no further than to where it is
+// too large. So nobody holds an inflater while bytes come in.
+func (c *conn) unpack(buf *[]byte, large *largeRight) bool {
+	limit := c.room.limits.EnvelopeBytes
+	text := incoming.get()
+	defer incoming.put(text)
+	err := error(nil)
+	if large.release == nil {
+		*text, err = inflate((*text)[:0], *buf, min(largeBytes, limit+1))
+	}
+	if err == nil && (large.release != nil || len(*text) == largeBytes) {
+		*text = nil // who waits holds no more than what came
+		if !large.take(c) {
+			return false
+		}
+		*text, err = inflate((*text)[:0], *buf, limit+1)
+	}
+	switch {
+	case err != nil:
+		return c.refuseRaw(*buf, notDeflate()) && c.closeNotText("the message cannot be inflated")
+	case len(*text) > limit:
+		return c.refuseRaw(*buf, tooLarge(limit))
+	}
+	*buf, *text = *text, *buf
+	return c.hand(*buf)
+}
+
+// refuseRaw refuses a message, of which the record says what came.
+func (c *conn) refuseRaw(raw []byte, why *parley.Error) bool {
+	return c.room.submit(submission{from: c.id, by: c, digest: sha256.Sum256(raw), size: len(raw), err: why})
+}
+
+func notDeflate() *parley.Error {
+	return parley.Errorf(parley.MalformedEnvelope, "the frame says that it is compressed, and cannot be inflated")
+}
+
+// hand hands a message to the space.
+func (c *conn) hand(text []byte) bool {
+	s := c.room.parse(c.id, c, text)
+	notText := s.err != nil && !utf8.Valid(text)
 	if !c.room.submit(s) {
 		return false
 	}
-	if notText {
-		c.close(closing{code: statusNotUTF8, reason: "the frame is not UTF-8"})
-	}
-	return !notText
+	return !notText || c.closeNotText("the frame is not UTF-8")
+}
+
+// closeNotText ends a connection that does not send text, and reports false.
+func (c *conn) closeNotText(reason string) bool {
+	c.close(closing{code: statusNotUTF8, reason: reason})
+	return false
 }
 
 // lost ends the connection from which nothing more can be read.

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 
@@ -139,9 +138,9 @@ func (r *room) walkFrom(ctx context.Context, index uint64) (uint64, error) {
 // showFrame appends a frame to the frame log, as far as the state knows where its
 // context stands.
 func (r *room) showFrame(rec *journal.Record, state *space.State) {
-	in := ownWord(rec)
-	if in != nil {
-		in = cmp.Or(state.Lineage(rec.Context), in)
+	in := state.Lineage(rec.Context)
+	if in == nil {
+		in = ownWord(rec)
 	}
 	r.wake(r.frames.publish([]entry{{headerOf(rec, in), rec.Body}}))
 }

@@ -200,8 +200,12 @@ type effect struct {
 }
 
 func (r *room) perform(e effect) {
-	if e.Type == space.Redact {
+	switch e.Type {
+	case space.Redact:
 		r.redact(e.Redaction, false)
+		return
+	case space.Restart:
+		r.restart(e.Participant)
 		return
 	}
 	for _, c := range r.conns[e.Participant] {

@@ -116,20 +116,21 @@ func TestSessionsAreBounded(t *testing.T) {
 	s := newSessions(3)
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	token := tokenOf("human")
-	a, b, c := s.start(token, now), s.start(token, now), s.start(token, now)
-	if _, _, ok := s.find(a, now); !ok {
+	start := func(token TokenHash) string { value, _ := s.start(token, now); return value }
+	a, b, c := start(token), start(token), start(token)
+	if _, ok := s.find(a, now); !ok {
 		t.Error("a is gone")
 	}
-	d := s.start(token, now)
+	d := start(token)
 	for name, value := range map[string]string{"a": a, "b": b, "c": c, "d": d} {
-		if _, _, ok := s.find(value, now); ok != (name != "b") {
+		if _, ok := s.find(value, now); ok != (name != "b") {
 			t.Errorf("%s: %v", name, ok)
 		}
 	}
 	if len(s.byID) != 3 || s.used.Len() != 3 {
 		t.Errorf("%d and %d are kept", len(s.byID), s.used.Len())
 	}
-	s.find(a, now.Add(sessionLife))
+	s.find(a, now.Add(sessionIdle))
 	if len(s.byID) != 0 || s.used.Len() != 0 {
 		t.Errorf("%d and %d are kept after their time", len(s.byID), s.used.Len())
 	}
@@ -139,16 +140,17 @@ func TestSessionsAreBounded(t *testing.T) {
 func TestSessionsOfOneToken(t *testing.T) {
 	s := newSessions(mostSessions)
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	other := s.start(tokenOf("agent"), now)
+	other, _ := s.start(tokenOf("agent"), now)
 	var values []string
 	for range mostPerToken + 1 {
-		values = append(values, s.start(tokenOf("human"), now))
+		value, _ := s.start(tokenOf("human"), now)
+		values = append(values, value)
 	}
 	for _, c := range []struct {
 		value string
 		kept  bool
 	}{{other, true}, {values[0], false}, {values[1], true}, {values[mostPerToken], true}} {
-		if _, _, ok := s.find(c.value, now); ok != c.kept {
+		if _, ok := s.find(c.value, now); ok != c.kept {
 			t.Errorf("kept %v, want %v", ok, c.kept)
 		}
 	}

@@ -42,6 +42,9 @@ func (c *conn) inspect(now int64) {
 	if c.lingers.Load() {
 		c.cur.rouse() // so that its writer ends if it is not needed
 	}
+	if now%sessionLooks == 0 {
+		c.closeIfSignedOut()
+	}
 	switch {
 	case c.overdue(now):
 		c.breakOff()

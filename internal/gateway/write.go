@@ -218,12 +218,14 @@ func (c *conn) sent() uint64 {
 
 // putSpan writes a run of frames, less what the filter keeps away.
 func (c *conn) putSpan(s span) bool {
+	if c.join.packed && s.worthPacking() {
+		return c.putPacked(s)
+	}
 	if c.cur.filter == nil || c.live && s.all(c.cur.filter) {
 		return c.put(s.buf, len(s.frames))
 	}
-	for len(s.frames) > 0 {
-		var part span
-		if part, s = s.cut(pieceBytes); !c.putFiltered(part) {
+	for ok := true; len(s.frames) > 0; {
+		if s, ok = c.putFiltered(s); !ok {
 			return false
 		}
 	}
@@ -233,18 +235,51 @@ func (c *conn) putSpan(s span) bool {
 // putFiltered copies frames together, when it is the connection's turn: a
 // thousand who wait with their copies would take a thousand times the memory,
 // and a thousand who match would take all processors.
-func (c *conn) putFiltered(s span) bool {
+func (c *conn) putFiltered(s span) (rest span, ok bool) {
 	if !c.live && c.takeTurn() != nil {
-		return false
+		return s, false
 	}
 	buf := scratch.get()
 	defer scratch.put(buf)
 	matched := 0
-	*buf, matched = s.gather((*buf)[:0], c.cur.filter)
-	c.room.metrics.skipped.Add(float64(len(s.frames) - matched))
-	if matched == len(s.frames) {
-		return c.put(s.buf, matched)
+	*buf, matched, rest = s.gather((*buf)[:0], c.cur.filter, pieceBytes)
+	c.room.metrics.skipped.Add(float64(len(s.frames) - len(rest.frames) - matched))
+	return rest, c.put(*buf, matched)
+}
+
+// putPacked is putSpan for a connection that has agreed on compression. What is
+// compressed already is sent from where it lies, as it is without.
+func (c *conn) putPacked(s span) bool {
+	if c.live && s.all(c.cur.filter) {
+		if wire := c.room.frames.packed(s); wire != nil {
+			return c.put(wire, len(s.frames))
+		}
 	}
+	for len(s.frames) > 0 {
+		var part span
+		if part, s = s.cut(pieceBytes); !c.putPackedPiece(part) {
+			return false
+		}
+	}
+	return true
+}
+
+// putPackedPiece compresses, or copies together, when it is the connection's
+// turn.
+func (c *conn) putPackedPiece(s span) bool {
+	if !c.live && c.takeTurn() != nil {
+		return false
+	}
+	if s.all(c.cur.filter) {
+		if wire := c.room.frames.packed(s); wire != nil {
+			return c.put(wire, len(s.frames))
+		}
+	}
+	buf := scratch.get()
+	defer scratch.put(buf)
+	matched := 0
+	*buf, matched = c.room.frames.gatherPacked((*buf)[:0], s, c.cur.filter)
+	c.room.metrics.skipped.Add(float64(len(s.frames) - matched))
 	return c.put(*buf, matched)
 }
 

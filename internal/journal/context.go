@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/parleyhq/parley"
 )
 
@@ -23,14 +25,15 @@ type Context struct {
 	ID, Type string
 	Parent   string
 	Opener   string // who sent the first envelope
-	Depth    int    // 1 without a parent; under one that nobody has opened, 2
+	Depth    int    // when it was opened: 1 without a parent; under one that nobody had opened, 2. [Ancestry] knows better
 
 	First, Last     uint64    // positions of its oldest and newest envelope
 	Opened, Touched time.Time // their times
 	Count           uint64    // envelopes on record
 
-	Noted     uint64 // the newest envelope that brought metadata; 0 is none
-	Concluded uint64 // the newest of kind conclusion; 0 is none
+	Noted     uint64 // the newest envelope that brought metadata of it; 0 is none
+	Concluded uint64 // the newest conclusion that is no summary; 0 is none
+	Summed    uint64 // the newest summary since; 0 is none
 
 	// Kinds counts envelopes by TYPE, or TYPE:METHOD, of the effective kind.
 	// It is there where a query asks for it, and must not be changed.
@@ -45,9 +48,10 @@ type ContextQuery struct {
 	Limit  int    // at most so many; 0 is no bound
 	Newest bool   // newest first
 
-	ID     string // this one
-	Parent string // children of this one
-	Tree   string // this one and all that descend from it
+	ID     string   // this one
+	IDs    []string // these; without any it is no condition
+	Parent string   // children of this one
+	Tree   string   // this one and all that descend from it
 	Type   string
 	Opener string
 
@@ -119,9 +123,7 @@ func (c *Context) Add(r *Record) {
 	if r.HasContextMetadata() {
 		c.Noted = r.Seq
 	}
-	if r.Kind == KindConclusion {
-		c.Concluded = r.Seq
-	}
+	c.conclude(r)
 	if c.Kinds == nil {
 		c.Kinds = make(map[string]uint64)
 	}
@@ -143,6 +145,9 @@ func (c *Context) Drop(r *Record) {
 	if c.Concluded <= r.Seq {
 		c.Concluded = 0
 	}
+	if c.Summed <= r.Seq {
+		c.Summed = 0
+	}
 	kind := r.KindCounted()
 	if c.Kinds[kind] == 0 {
 		kind = OtherKinds
@@ -153,9 +158,6 @@ func (c *Context) Drop(r *Record) {
 		delete(c.Kinds, kind)
 	}
 }
-
-// KindConclusion is, by convention, what ends a line of reasoning.
-const KindConclusion = "conclusion"
 
 // KindCounted is what an envelope counts as among the kinds of its context.
 func (r *Record) KindCounted() string {
@@ -173,20 +175,32 @@ func (r *Record) ContextType() string {
 	return text
 }
 
-// HasContextMetadata reports whether an envelope brings metadata of its context.
-func (r *Record) HasContextMetadata() bool {
-	return parley.Member(parley.Member(r.Body, "context"), "metadata") != nil
+// ContextMetadata is what an envelope tells of its context beside its place, as
+// it was written; nil where it tells nothing, or was redacted.
+func (r *Record) ContextMetadata() jsontext.Value {
+	return parley.Member(parley.Member(r.Body, "context"), "metadata")
 }
+
+// HasContextMetadata reports whether an envelope brings metadata of its context:
+// those of a summary are of the summary.
+func (r *Record) HasContextMetadata() bool { return r.ContextMetadata() != nil && !r.IsSummary() }
 
 // candidates are all that a query may select.
 func (t *Tree) candidates(q *ContextQuery) []*Context {
-	if q.ID == "" {
+	ids := q.IDs
+	if q.ID != "" {
+		ids = []string{q.ID}
+	}
+	if len(ids) == 0 {
 		return slices.Collect(maps.Values(t.byID))
 	}
-	if c := t.byID[q.ID]; c != nil {
-		return []*Context{c}
+	var list []*Context
+	for _, id := range ids {
+		if c := t.byID[id]; c != nil && !slices.Contains(list, c) {
+			list = append(list, c)
+		}
 	}
-	return nil
+	return list
 }
 
 // Select returns copies of the contexts that a query asks for.
@@ -228,6 +242,7 @@ func SortContexts(list []*Context, newest bool) {
 func (q *ContextQuery) Match(c *Context) bool {
 	return c.First > q.After && (q.Before == 0 || c.First < q.Before) &&
 		(q.ID == "" || q.ID == c.ID) &&
+		(len(q.IDs) == 0 || slices.Contains(q.IDs, c.ID)) &&
 		(q.Parent == "" || q.Parent == c.Parent) &&
 		(q.Type == "" || q.Type == c.Type) &&
 		(q.Opener == "" || q.Opener == c.Opener) &&

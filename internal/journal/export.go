@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -158,6 +159,7 @@ type ExportReader struct {
 	lines *bufio.Scanner
 	line  int
 	head  *Head
+	again []byte // the line, as Export would write it
 }
 
 // ReadExport starts to read what [Export] wrote: invalid_argument where it
@@ -178,7 +180,7 @@ func ReadExport(r io.Reader) (*ExportReader, error) {
 			WithHint("use the version of parley that wrote it, or a newer one")
 	}
 	x.Space, _ = parley.MemberString(first, "space")
-	return x, nil
+	return x, x.nothingBut(first, "type", "version", "space")
 }
 
 // Records yields the records in the order in which they stand there. The first
@@ -247,7 +249,7 @@ func (x *ExportReader) record() (*Record, error) {
 			return nil, x.bad("%s", message(err))
 		}
 		x.head = &head
-		return nil, nil
+		return nil, x.nothingBut(line, "type", "head")
 	}
 	if name == lineOvertaken {
 		return nil, Overtaken()
@@ -259,6 +261,9 @@ func (x *ExportReader) record() (*Record, error) {
 	r := &Record{Type: typ}
 	if err := r.readExport(line); err != nil {
 		return nil, x.bad("%s", message(err))
+	}
+	if x.again = r.AppendExport(x.again[:0]); !bytes.Equal(x.again, line) { // no hash covers what was not read
+		return nil, x.bad("it holds more than the record, or is written in another way than an export is")
 	}
 	return r, nil
 }
@@ -272,19 +277,19 @@ func typeNamed(name string) (Type, bool) {
 	return 0, false
 }
 
-var exportMembers = []string{
-	"index", "seq", "epoch", "ts", "id", "from", "kind", "effective", "to",
-	"redacted", "superseded", "salt", "rest", "hash", "envelope", "body",
+// nothingBut refuses a line with other members, which nothing covers.
+func (x *ExportReader) nothingBut(line jsontext.Value, names ...string) error {
+	for name := range parley.Members(line) {
+		if !slices.Contains(names, name) {
+			return x.bad("it has a member %.40q, which no export has there", name)
+		}
+	}
+	return nil
 }
 
 // readExport fills in the record from its line.
 func (r *Record) readExport(line jsontext.Value) (err error) {
-	members := map[string]jsontext.Value{} // once: a checkpoint's line is long
-	for name, v := range parley.Members(line) {
-		if slices.Contains(exportMembers, name) {
-			members[name] = v
-		}
-	}
+	members := maps.Collect(parley.Members(line)) // once: a checkpoint's line is long
 	number := func(name string) uint64 {
 		n, _ := strconv.ParseUint(string(members[name]), 10, 64)
 		return n

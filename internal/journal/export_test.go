@@ -142,6 +142,13 @@ func TestVerifyExport(t *testing.T) {
 		{"an effective kind", strings.Replace(whole, `tools/call:write_file","to`, `tools/call:read_file","to`, 1), 2, "edited"},
 		{"an addressee", strings.Replace(whole, `"to":["files","proposer"]`, `"to":["files"]`, 1), 2, "edited"},
 		{"an unknown field", strings.Replace(whole, `"x":1`, `"x":2`, 1), 3, "edited"},
+		{"a member that nobody recorded", strings.Replace(whole, `"index":1,`, `"note":"approved by legal","index":1,`, 1), 1, "edited"},
+		{"a sender beside an envelope", strings.Replace(whole, `"type":"envelope",`, `"type":"envelope","from":"she",`, 1), 1, "edited"},
+		{"a member that is not what it should be", strings.Replace(whole, `"index":1,`, `"index":1,"superseded":"approved by legal",`, 1), 1, "edited"},
+		{"an effective kind that is none", strings.Replace(whole, `"index":1,`, `"index":1,"effective":{"note":"approved by legal"},`, 1), 1, "edited"},
+		{"addressees that are none", strings.Replace(whole, `"index":1,`, `"index":1,"to":"legal",`, 1), 1, "edited"},
+		{"a blank between members", strings.Replace(whole, `"index":1,`, `"index":1, `, 1), 1, "edited"},
+		{"a member beside the head", strings.Replace(whole, `"head":`, `"note":1,"head":`, 1), 4, "edited"},
 		{"a refusal", strings.Replace(whole, `"bytes":12`, `"bytes":13`, 1), 3, "edited"},
 		{"blanks", strings.Replace(whole, `{"text":"hello"}`, `{"text": "hello"}`, 1), 1, "edited"},
 		{"cut out", without(2), 2, "cut out"},
@@ -194,7 +201,7 @@ func TestVerifyExportAgainstAKeptHead(t *testing.T) {
 }
 
 func TestVerifyExportOfSomethingElse(t *testing.T) {
-	for _, text := range []string{"", "hello\n", `{"type":"export","version":2}` + "\n", `{"a":1}`} {
+	for _, text := range []string{"", "hello\n", `{"type":"export","version":2}` + "\n", `{"a":1}`, `{"type":"export","version":1,"space":"demo","note":"approved"}` + "\n"} {
 		_, err := journal.VerifyExport(strings.NewReader(text))
 		if !errors.Is(err, &parley.Error{Code: parley.InvalidArgument}) {
 			t.Errorf("%q: %v", text, err)

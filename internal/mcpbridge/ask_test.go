@@ -91,7 +91,7 @@ func legacySDK(t *testing.T, f func(t *testing.T, s Server)) {
 func TestLegacyServerAsksBack(t *testing.T) {
 	legacySDK(t, func(t *testing.T, s Server) {
 		s.Roots = true
-		b := bridge(t, s, Join{Serves: map[string][]string{"sampling": {"nobody", "boss"}, "elicitation": {"nobody"}}})
+		b := bridge(t, s, Join{Serves: map[string][]string{"sampling": {"nobody", "boss", "agent"}, "elicitation": {"nobody"}}})
 		you, agent, boss := b.answering("you"), b.answering("agent"), b.answering("boss")
 
 		var envelope string
@@ -299,7 +299,7 @@ func TestWhom(t *testing.T) {
 		{"own, of one who cannot", served, []*flight{mute}, ""},
 		{"own, of one who cannot, nothing in flight", served, nil, ""},
 	} {
-		got, err := c.s.whom("sampling", c.flights)
+		got, err := c.s.whom(need{service: "sampling"}, c.flights)
 		if err != nil {
 			got = "error"
 		}
@@ -397,7 +397,7 @@ func testModernServerAsksBack(t *testing.T, s Server) {
 		t.Errorf("got %v", err)
 	}
 	// Without end.
-	if _, err := call(toolCall("endless", "")); err == nil || !strings.Contains(err.Error(), "16 rounds") {
+	if _, err := call(toolCall("endless", "")); err == nil || !strings.Contains(err.Error(), "64 rounds") {
 		t.Errorf("got %v", err)
 	}
 	// Without end, and the caller plays along.
@@ -407,7 +407,7 @@ func testModernServerAsksBack(t *testing.T, s Server) {
 	for ; err == nil && rounds < 100; rounds++ {
 		r, err = call(retry(params, r, `{}`), client.Correlate(r.Envelope.Correlation.IDs...))
 	}
-	if rounds != maxRounds+1 || !strings.Contains(fmt.Sprint(err), "16 rounds") {
+	if rounds != maxRounds+1 || !strings.Contains(fmt.Sprint(err), "64 rounds") {
 		t.Errorf("after %d rounds %v", rounds, err)
 	}
 }

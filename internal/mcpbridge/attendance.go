@@ -55,7 +55,7 @@ type ownKey struct {
 
 func (b *Bridge) newAttendance(ctx context.Context, up *Upstream) *attendance {
 	a := &attendance{b: b, fresh: make(chan struct{}, 1), sessions: make(map[ownKey]*session), living: make(map[string]int), calls: make(map[string]int)}
-	a.base = &session{up: up, log: b.log, declared: withServed(nil, b.join.Serves)}
+	a.base = &session{up: up, log: b.log, wraps: b.join.Wrap != nil, declared: withServed(nil, b.join.Serves)}
 	a.ctx, a.stop = context.WithCancel(ctx)
 	a.start(a.sweep)
 	return a
@@ -135,7 +135,7 @@ func (a *attendance) own(key ownKey, asks jsontext.Value) (*session, error) {
 		if err := a.makeRoom(key.owner); err != nil {
 			return nil, err
 		}
-		s = &session{log: a.b.log.With("session of", key.owner), owner: key.owner, asks: asks, made: make(chan struct{})}
+		s = &session{log: a.b.log.With("session of", key.owner), owner: key.owner, asks: asks, wraps: a.b.join.Wrap != nil, made: make(chan struct{})}
 		s.declared = withServed(asks, a.b.join.Serves)
 		s.turns.single = a.b.asks.Load()
 		a.sessions[key] = s

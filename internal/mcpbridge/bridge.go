@@ -15,6 +15,7 @@ import (
 	"github.com/parleyhq/parley/client"
 	"github.com/parleyhq/parley/internal/jsonrpc"
 	"github.com/parleyhq/parley/internal/mcp"
+	"github.com/parleyhq/parley/internal/response"
 )
 
 // Bridge is an MCP server's place in a room: it joins as a participant while
@@ -36,8 +37,10 @@ type Bridge struct {
 	// answered counts once: else a caller could repeat what was confirmed a single
 	// time. A bridge that is started again knows nothing of them.
 	spent   newest[string, struct{}]
-	running context.Context // Run's
+	gave    newest[gift, bool] // requestStates of the server's own
+	running context.Context    // Run's
 	tracker tracker
+	said    keptWords
 	asks    atomic.Bool   // a legacy server has asked back, without a word of which call
 	answers time.Duration // for calls in flight to be answered before the bridge leaves
 }
@@ -84,6 +87,10 @@ type Join struct {
 	// waits for it. Default: nobody is told.
 	OnOffer func(participant string, o *Offer)
 
+	// Wrap has what tools answer put into the envelope of package response, as its
+	// configuration says for the tool. Default: results cross as they are.
+	Wrap *response.Source
+
 	// Metrics count what the bridge does. Default: nothing is counted.
 	Metrics *Metrics
 
@@ -101,7 +108,8 @@ const CodeServerGone = -32001
 // NewBridge makes a bridge that does nothing until Run.
 func NewBridge(s Server, j Join) *Bridge {
 	b := &Bridge{server: s, join: j, log: j.Log, sealer: sealer(j.Token), answers: 5 * time.Second}
-	b.tracker.metrics = j.Metrics
+	b.tracker.metrics, b.tracker.mask = j.Metrics, s.mask()
+	b.tracker.was, b.tracker.since = FirstStart, time.Now()
 	if b.log == nil {
 		b.log = slog.New(slog.DiscardHandler)
 	}
@@ -123,10 +131,18 @@ func NewBridge(s Server, j Join) *Bridge {
 }
 
 func (b *Bridge) connectOptions() Options {
-	if b.join.Connect == nil {
-		return Options{}
+	var o Options
+	if b.join.Connect != nil {
+		o = *b.join.Connect
 	}
-	return *b.join.Connect
+	tell := o.OnStderr
+	o.OnStderr = func(line string) {
+		b.said.add(line)
+		if tell != nil {
+			tell(line)
+		}
+	}
+	return o
 }
 
 // baseCapabilities are what is declared in the session that callers share: what
@@ -137,9 +153,9 @@ func (b *Bridge) baseCapabilities() jsontext.Value {
 	case b.server.Sessions != SessionsShared:
 		return withServed(nil, b.join.Serves)
 	case b.server.Roots:
-		return jsontext.Value(`{"elicitation":{},"roots":{},"sampling":{}}`)
+		return jsontext.Value(`{"elicitation":{},"roots":{},"sampling":{"tools":{}}}`)
 	}
-	return jsontext.Value(`{"elicitation":{},"sampling":{}}`)
+	return jsontext.Value(`{"elicitation":{},"sampling":{"tools":{}}}`)
 }
 
 // heard passes on what became of the server.
@@ -156,13 +172,16 @@ func (b *Bridge) heard(s State) {
 func (b *Bridge) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	b.running = ctx
+	// The server is there until the last call has been told that nobody waits.
+	supervising, leave := context.WithCancel(context.WithoutCancel(ctx))
 	supervised := make(chan struct{})
 	go func() {
 		defer close(supervised)
-		b.up.Run(ctx)
+		b.up.Run(supervising)
 	}()
 	defer func() {
 		stop()
+		leave()
 		<-supervised
 	}()
 	var last *Upstream
@@ -172,6 +191,7 @@ func (b *Bridge) Run(ctx context.Context) error {
 			return nil // ctx ended
 		}
 		if err := b.attend(ctx, up); err != nil {
+			b.tracker.failed(err)
 			return err
 		}
 		if ctx.Err() != nil {
@@ -352,6 +372,10 @@ func (a *attendance) serve(ctx context.Context, req *client.Request) (jsontext.V
 	}
 	defer done()
 	f := &flight{req: req, peer: from.peer, meta: meta, declared: declared}
+	began := time.Now()
+	if refusal := a.refused(f, began); refusal != nil {
+		return refusal, nil
+	}
 	for again := true; ; again = false {
 		s, release, err := a.acquire(ctx, f.peer, declared)
 		if err != nil {
@@ -360,6 +384,9 @@ func (a *attendance) serve(ctx context.Context, req *client.Request) (jsontext.V
 		result, err := a.serveIn(ctx, s, f)
 		release()
 		if !again || s == a.base || !errors.Is(err, ErrSessionLost) {
+			if err == nil {
+				result = a.answered(f, began, result)
+			}
 			return result, err
 		}
 	}

@@ -35,7 +35,8 @@
 //
 //   - Params and results cross as they are: big numbers, unknown members, the
 //     order of properties. JSON-RPC ids are the bridge's own on this side, and a
-//     server's ids come back to it as it wrote them.
+//     server's ids come back to it as it wrote them. With [Join].Wrap the results
+//     of tools, and their definitions, are in the envelope of package response.
 //   - What is handed on is strict JSON. An answer with a duplicate name or
 //     invalid UTF-8, which the room would have to refuse, fails its call.
 //   - A server is not trusted: what is read of it is bounded, nothing that it

@@ -49,7 +49,7 @@ func (f *flight) about(to ...string) []client.SendOption {
 
 const (
 	// maxRounds bounds the rounds of one call.
-	maxRounds = 16
+	maxRounds = 64
 	// maxNamed bounds the ids of a request that are looked up.
 	maxNamed = 4
 )
@@ -63,7 +63,7 @@ type origin struct {
 // originKey is a request, and who may go on with it.
 type originKey struct{ id, who string }
 
-var errRounds = &client.RPCError{Code: client.CodeInternal, Message: "the server asks for more input again and again; after 16 rounds nobody goes on"}
+var errRounds = &client.RPCError{Code: client.CodeInternal, Message: "the server asks for more input again and again; after 64 rounds nobody goes on"}
 
 // originOf finds out whose call a request is. A request that fulfils a proposal
 // is its proposer's; one that goes on with an earlier call is whose that was.

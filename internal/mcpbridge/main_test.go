@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/filetool"
 )
 
 // serverEnv makes the test binary a server instead.
@@ -27,12 +28,18 @@ const serverEnv = "PARLEY_TEST_SERVER"
 
 // The servers that the test binary can be.
 var servers = map[string]func(){
-	"sdk":      func() { _ = sdkServer(nil).Run(context.Background(), &mcp.StdioTransport{}) },
-	"raw":      func() { rawServer{os.Stdin, os.Stdout}.run() },
-	"fearful":  func() { fearful(os.Stdin, os.Stdout) },
-	"bad":      func() { bad(os.Stdin, os.Stdout) },
-	"hang":     func() { _, _ = io.Copy(io.Discard, os.Stdin) },
-	"babble":   babble,
+	"sdk":           func() { _ = sdkServer(nil).Run(context.Background(), &mcp.StdioTransport{}) },
+	"raw":           func() { rawServer{os.Stdin, os.Stdout}.run() },
+	"asking-legacy": func() { asking(os.Stdin, os.Stdout, false) },
+	"asking-modern": func() { asking(os.Stdin, os.Stdout, true) },
+	"fearful":       func() { fearful(os.Stdin, os.Stdout) },
+	"bad":           func() { bad(os.Stdin, os.Stdout) },
+	"hang":          func() { _, _ = io.Copy(io.Discard, os.Stdin) },
+	"babble":        babble,
+	"canned":        canned,
+	"files": func() {
+		_ = filetool.Run(context.Background(), os.Getenv("FILES"), &filetool.Options{Version: "1.2.3"})
+	},
 	"exit":     func() { fmt.Fprintln(os.Stderr, "no licence found"); os.Exit(3) },
 	"flood":    flood,
 	"stubborn": stubborn,

@@ -19,6 +19,7 @@ type Metrics struct {
 	seconds  prometheus.Histogram
 	open     prometheus.Gauge
 	own      prometheus.Gauge
+	answers  *answers
 }
 
 // outcome is how a call of the server ended.
@@ -59,6 +60,7 @@ func NewMetrics(reg prometheus.Registerer, server string) *Metrics {
 			Name: "parley_bridge_sessions",
 			Help: "Sessions that callers have of their own with an MCP server, each a process where it is a command.",
 		}),
+		answers: newAnswers(),
 	}
 	state := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "parley_bridge_state",
@@ -76,7 +78,7 @@ func NewMetrics(reg prometheus.Registerer, server string) *Metrics {
 	}
 	m.stands(StandsDown)
 	prometheus.WrapRegistererWith(prometheus.Labels{"server": server}, reg).
-		MustRegister(state, m.restarts, calls, m.seconds, m.open, m.own)
+		MustRegister(state, m.restarts, calls, m.seconds, m.open, m.own, m.answers.count, m.answers.tokens, m.answers.saved)
 	return m
 }
 

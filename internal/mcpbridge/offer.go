@@ -148,6 +148,7 @@ func (a *attendance) offering() (ended <-chan struct{}) {
 		for {
 			o, err := a.base.offer(a.ctx, a.base.declared)
 			if err == nil {
+				a.b.tracker.offers(len(o.Tools))
 				tell(who, o)
 			} else if a.ctx.Err() == nil {
 				a.b.log.Warn("what the server offers could not be read", "error", err)

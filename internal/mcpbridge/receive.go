@@ -7,14 +7,15 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/internal/jsonrpc"
 	"github.com/parleyhq/parley/internal/mcp"
 )
 
 // maxIncoming bounds the requests of a server that are being answered; their
-// params together are bounded by the size of one message.
-const maxIncoming = 64
+// params together are bounded by the size of one message. Most wait for people,
+// and it is more than one caller may have calls under way, so that nobody who
+// answers nothing keeps a server from asking others.
+const maxIncoming = 256
 
 // receive sorts what arrives. It never waits for anybody: as long as a link's
 // reader is held up, nothing else arrives either.
@@ -112,11 +113,7 @@ func withoutSubscription(params jsontext.Value) jsontext.Value {
 	if metaOf(params, mcp.MetaSubscriptionID) == nil {
 		return params
 	}
-	left := mcp.DropMember(parley.Member(params, "_meta"), mcp.MetaSubscriptionID)
-	if len(left) == 2 {
-		return mcp.DropMember(params, "_meta")
-	}
-	return mcp.SetMember(params, "_meta", left)
+	return withoutMeta(params, mcp.MetaSubscriptionID)
 }
 
 // contextOf is the context of the call that a message belongs to, or ours.

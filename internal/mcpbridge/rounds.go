@@ -21,39 +21,67 @@ const maxInputs = 64
 // the caller goes back to it as it is. What the caller did not declare to
 // answer, but somebody else in the room does, is asked for here.
 func (a *attendance) converse(ctx context.Context, s *session, f *flight, report func(jsontext.Value)) (jsontext.Value, error) {
+	if err := a.given(ctx, f); err != nil {
+		return nil, err
+	}
 	params, err := a.b.unseal(f, f.req.Params)
 	if err != nil {
 		return nil, err
 	}
-	declared := withServed(f.declared, a.b.join.Serves)
+	declared := withServed(f.declared, a.serving(ctx, f.declared))
 	params = mcp.SetMeta(params, mcp.MetaClientCapabilities, declared)
-	for range maxRounds {
+	for round := 1; ; round++ {
 		result, err := a.callModern(ctx, s, f, params, declared, report)
 		if err != nil || !asksBack(result) {
 			return result, err
 		}
-		want, err := a.sort(ctx, f, result)
+		answers, theirs, err := a.answerHere(ctx, f, result, round)
 		switch {
 		case err != nil:
+			a.giveUp(ctx, s, f, params, declared, result)
 			return nil, err
-		case len(want.here) == 0:
-			return a.b.guard(f, result)
+		case theirs != nil:
+			return theirs, nil
 		}
-		answers, err := a.askAll(ctx, f, want.here)
-		switch {
-		case err != nil:
-			return nil, err
-		case want.callers != nil:
-			return a.b.seal(f, result, want.callers, answers)
-		}
-		params = mcp.SetMember(params, "inputResponses", answers)
-		if state := parley.Member(result, "requestState"); state != nil {
-			params = mcp.SetMember(params, "requestState", state)
-		} else {
-			params = mcp.DropMember(params, "requestState")
-		}
+		params = mcp.NextRound(params, result, answers)
 	}
-	return nil, errRounds
+}
+
+// answerHere answers what a result asks for by asking in the room. theirs is the
+// result for the caller to answer where something is for that one.
+func (a *attendance) answerHere(ctx context.Context, f *flight, result jsontext.Value, round int) (answers, theirs jsontext.Value, err error) {
+	want, err := a.sort(ctx, f, result)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case len(want.here) == 0:
+		theirs, err = a.b.guard(f, result)
+		return nil, theirs, err
+	case round == maxRounds && want.callers == nil:
+		return nil, nil, errRounds
+	}
+	answers, err = a.askAll(ctx, f, want.here, mcp.TakesErrors(result))
+	if err == nil && want.callers != nil {
+		theirs, err = a.b.seal(f, result, want.callers, answers)
+	}
+	return answers, theirs, err
+}
+
+// giveUp tells a server that wants to know that nobody comes back with what it
+// asked for. What it says to that is for nobody, and only who stops waits for it.
+func (a *attendance) giveUp(ctx context.Context, s *session, f *flight, params, declared, result jsontext.Value) {
+	round := mcp.GiveUp(params, result)
+	if round == nil {
+		return
+	}
+	tell := func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+		defer cancel()
+		_, _ = a.callModern(ctx, s, f, round, declared, nil)
+	}
+	if !a.start(tell) {
+		tell()
+	}
 }
 
 // callModern makes one call. Over HTTP some arguments go into headers as well,
@@ -90,59 +118,77 @@ type inputs struct {
 type input struct {
 	name, method, who string
 	params            jsontext.Value
+	err               error // nobody can be asked
 }
 
 // sort sorts the inputRequests of a result. The error is about one that nobody
-// answers.
+// answers, unless the server wants to know that itself.
 func (a *attendance) sort(ctx context.Context, f *flight, result jsontext.Value) (inputs, error) {
 	var want inputs
-	callers, n := jsontext.Value(`{}`), 0
+	callers, count := jsontext.Value(`{}`), 0
 	for name, v := range parley.Members(parley.Member(result, "inputRequests")) {
-		if n++; n > maxInputs {
+		if count++; count > maxInputs {
 			return want, fmt.Errorf("%w: it asks for more than %d things at once", ErrBadAnswer, maxInputs)
 		}
 		method, _ := parley.MemberString(v, "method")
-		what := service(method)
+		n := needOf(method, parley.Member(v, "params"))
 		switch {
-		case what == "":
+		case n.service == "":
 			return want, fmt.Errorf("%w: it asks for %q, which nobody knows", ErrBadAnswer, clip([]byte(method)))
-		case parley.Member(f.declared, what) != nil:
+		case n.metBy(f.declared):
 			callers = mcp.SetMember(callers, name, v)
 			want.callers = callers
 			continue
 		}
-		who, err := a.server(ctx, what)
-		if err != nil {
+		who, err := a.server(ctx, n, f.declared)
+		if err != nil && !mcp.TakesErrors(result) {
 			return want, err
 		}
-		want.here = append(want.here, input{name: name, method: method, who: who, params: parley.Member(v, "params")})
+		want.here = append(want.here, input{name, method, who, parley.Member(v, "params"), err})
 	}
 	return want, nil
 }
 
 // askAll asks in the room, all at once, and returns the answers as an object
-// like inputResponses.
-func (a *attendance) askAll(ctx context.Context, f *flight, list []input) (jsontext.Value, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
+// like inputResponses. What gets no answer ends the call, unless the server takes
+// the error in its place.
+func (a *attendance) askAll(ctx context.Context, f *flight, list []input, takesErrors bool) (jsontext.Value, error) {
+	asking, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	answers, errs := make([]jsontext.Value, len(list)), make([]error, len(list))
+	answers := make([]jsontext.Value, len(list))
 	var wg sync.WaitGroup
 	for i, one := range list {
 		wg.Go(func() {
-			if answers[i], errs[i] = a.ask(ctx, one.who, one.method, one.params, []*flight{f}, nil); errs[i] != nil {
-				cancel(errs[i])
+			err := one.err
+			if err == nil {
+				answers[i], err = a.ask(asking, one.who, one.method, one.params, []*flight{f}, nil)
+			}
+			switch {
+			case err == nil:
+			case takesErrors && ctx.Err() == nil:
+				answers[i] = mcp.Unanswered(asRPC(err))
+			default:
+				cancel(err)
 			}
 		})
 	}
 	wg.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return nil, context.Cause(ctx)
+	if asking.Err() != nil {
+		return nil, context.Cause(asking)
 	}
 	all := jsontext.Value(`{}`)
 	for i, one := range list {
 		all = mcp.SetMember(all, one.name, answers[i])
 	}
 	return all, nil
+}
+
+// asRPC is the error of JSON-RPC that a question got for an answer.
+func asRPC(err error) *jsonrpc.Error {
+	if rpc, ok := errors.AsType[*jsonrpc.Error](err); ok {
+		return rpc
+	}
+	return refusal(err)
 }
 
 // errState is about a requestState that we did not give for this call.

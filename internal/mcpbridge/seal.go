@@ -75,9 +75,11 @@ func (b *Bridge) seal(f *flight, result, callers, answers jsontext.Value) (jsont
 // guard passes a result on as it is, unless its requestState looks like one of
 // ours, as that of another Parley behind us does.
 func (b *Bridge) guard(f *flight, result jsontext.Value) (jsontext.Value, error) {
-	if state, _ := parley.MemberString(result, "requestState"); strings.HasPrefix(state, sealMark) {
+	state, _ := parley.MemberString(result, "requestState")
+	if strings.HasPrefix(state, sealMark) {
 		return b.seal(f, result, nil, jsontext.Value(`{}`))
 	}
+	b.gave.add(gift{f.peer, sha256.Sum256([]byte(state))}, true)
 	return result, nil
 }
 

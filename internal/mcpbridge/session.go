@@ -23,6 +23,7 @@ type session struct {
 	owner     string         // whose own it is; "" is the base session
 	asks      jsontext.Value // what the owner can be asked for
 	declared  jsontext.Value // our capabilities in it: that, and what others serve
+	wraps     bool           // its tools answer in the envelope
 	catalogue catalogue
 
 	subscriptions subscriptions
@@ -56,6 +57,11 @@ func (s *session) offer(ctx context.Context, declared jsontext.Value) (*Offer, e
 		}})
 		if err == nil && s.up.modern.Load() {
 			s.up.learn(o.Tools)
+		}
+		if err == nil && s.wraps {
+			for i, tool := range o.Tools {
+				o.Tools[i] = wrapTool(tool)
+			}
 		}
 		return o, err
 	})
@@ -285,12 +291,9 @@ func (s *session) heedLevel(ctx context.Context, f *flight) {
 
 // readLevel is "" for what is no level.
 func readLevel(v jsontext.Value) string {
-	if v.Kind() != '"' {
+	s, _ := mcp.Unquote(v)
+	if !slices.Contains(severities, s) {
 		return ""
 	}
-	s, _ := jsontext.AppendUnquote(nil, v)
-	if !slices.Contains(severities, string(s)) {
-		return ""
-	}
-	return string(s)
+	return s
 }

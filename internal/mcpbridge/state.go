@@ -1,6 +1,10 @@
 package mcpbridge
 
-import "sync"
+import (
+	"strings"
+	"sync"
+	"time"
+)
 
 // Standing is what a bridge's server is to the room.
 type Standing string
@@ -19,12 +23,22 @@ var standings = [...]Standing{StandsStarting, StandsUp, StandsDown}
 // the bridge tell it on goroutines of their own, in any order.
 type tracker struct {
 	metrics *Metrics
+	mask    *strings.Replacer
 
 	mu     sync.Mutex
 	began  bool // at least once
 	phase  Phase
 	ready  *Upstream // what can be called
 	joined *Upstream // what is in the room
+
+	// For [Bridge.Status].
+	was      Condition
+	since    time.Time
+	restarts int
+	failures int
+	retryAt  time.Time
+	exit     *Exit
+	tools    int // -1 while they are not known
 }
 
 // server notes what became of the server.
@@ -34,19 +48,53 @@ func (p *tracker) server(s State) {
 	p.phase, p.ready = s.Phase, s.Upstream
 	if s.Phase == Starting {
 		if p.began {
+			p.restarts++
 			p.metrics.restarted()
 		}
 		p.began = true
 	}
+	if s.Phase == Failed {
+		p.failures, p.retryAt = s.Failures, time.Now().Add(s.RetryIn)
+	}
+	if s.Err != nil {
+		p.note(s.Err)
+	}
+	p.moved()
+}
+
+// failed notes what ended the bridge.
+func (p *tracker) failed(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.note(err)
+}
+
+func (p *tracker) note(err error) {
+	p.exit = &Exit{At: time.Now(), Reason: cut(p.mask.Replace(err.Error()), mostReason)}
+}
+
+// moved notes that something may be another way than it was.
+func (p *tracker) moved() {
 	p.metrics.stands(p.standing())
+	now := p.condition()
+	if now != p.was {
+		p.was, p.since = now, time.Now()
+	}
+}
+
+// offers notes how many tools there are.
+func (p *tracker) offers(tools int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.tools = tools
 }
 
 // join notes which connection to the server is in the room; nil is none.
 func (p *tracker) join(u *Upstream) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.joined = u
-	p.metrics.stands(p.standing())
+	p.joined, p.tools = u, -1
+	p.moved()
 }
 
 func (p *tracker) standing() Standing {

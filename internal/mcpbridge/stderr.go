@@ -23,6 +23,7 @@ const (
 // stderr drains a program's standard error.
 type stderr struct {
 	from *os.File
+	mask *strings.Replacer
 	to   func(line string) // may be nil
 	done chan struct{}     // closed at its end
 
@@ -42,6 +43,7 @@ func (s *stderr) read() {
 	r := bufio.NewReaderSize(s.from, stderrLine)
 	for dropped := 0; ; {
 		line, err := readStart(r)
+		line = s.mask.Replace(line)
 		if line != "" {
 			s.mu.Lock()
 			s.said = line

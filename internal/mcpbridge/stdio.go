@@ -52,7 +52,7 @@ func startStdio(s Server, o Options, to sink) (link, error) {
 	l := &stdio{
 		lines: newLines(to, p.ours[1], p.ours[0], o.maxMessage()), name: s.Command,
 		cmd: cmd, in: p.ours[0], out: p.ours[1], grace: o.grace(), exited: make(chan struct{}),
-		stderr: &stderr{from: p.ours[2], to: o.OnStderr, done: make(chan struct{})},
+		stderr: &stderr{from: p.ours[2], mask: s.mask(), to: o.OnStderr, done: make(chan struct{})},
 	}
 	return l, nil
 }

@@ -17,6 +17,7 @@ type Supervisor struct {
 	opts    SupervisorOptions
 	connect func(context.Context, Server, *Options) (*Upstream, error)
 	restart chan struct{} // holds one
+	resume  chan struct{} // holds one; it counts in a pause alone
 
 	mu      sync.Mutex
 	current *Upstream     // nil unless ready
@@ -66,7 +67,7 @@ type State struct {
 
 // NewSupervisor makes a Supervisor that does nothing until Run.
 func NewSupervisor(s Server, o *SupervisorOptions) *Supervisor {
-	v := &Supervisor{server: s, connect: Connect, restart: make(chan struct{}, 1), changed: make(chan struct{})}
+	v := &Supervisor{server: s, connect: Connect, restart: make(chan struct{}, 1), resume: make(chan struct{}, 1), changed: make(chan struct{})}
 	if o != nil {
 		v.opts = *o
 	}
@@ -94,6 +95,10 @@ func (v *Supervisor) Run(ctx context.Context) {
 		}
 		failures++
 		delay := backoff(failures, v.opts.MinDelay, v.opts.MaxDelay, rand.Float64())
+		select {
+		case <-v.resume: // it came when there was no pause
+		default:
+		}
 		v.tell(State{Phase: Failed, Err: err, RetryIn: delay, Failures: failures})
 		if v.rest(ctx, delay) {
 			failures = 0
@@ -140,6 +145,8 @@ func (v *Supervisor) rest(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-t.C:
 	case <-v.restart:
+		return true
+	case <-v.resume:
 		return true
 	case <-ctx.Done():
 	}
@@ -203,5 +210,14 @@ func (v *Supervisor) Restart() {
 	select {
 	case v.restart <- struct{}{}:
 	default: // one waits already
+	}
+}
+
+// EndPause ends the pause after a failure, and does nothing else: who asks for a
+// restart twice, or where it was heard already, has the server started once.
+func (v *Supervisor) EndPause() {
+	select {
+	case v.resume <- struct{}{}:
+	default:
 	}
 }

@@ -146,6 +146,30 @@ func TestSupervisor(t *testing.T) {
 			}
 		}, "starting", "failed 1: "+missing, "starting", "ready", "stopped")
 	})
+	t.Run("a pause is ended", func(t *testing.T) {
+		supervised(t, []time.Duration{-1}, func(t *testing.T, v *Supervisor) {
+			synctest.Wait()
+			before := time.Now()
+			v.EndPause()
+			if _, err := v.Ready(t.Context(), nil); err != nil || time.Now() != before {
+				t.Errorf("got %v after %v", err, time.Since(before))
+			}
+		}, "starting", "failed 1: "+missing, "starting", "ready", "stopped")
+	})
+	t.Run("a pause is ended that has not begun", func(t *testing.T) {
+		supervised(t, []time.Duration{time.Second}, func(t *testing.T, v *Supervisor) {
+			first, err := v.Ready(t.Context(), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v.EndPause()
+			<-first.Done()
+			before := time.Now()
+			if _, err := v.Ready(t.Context(), first); err != nil || time.Now() == before {
+				t.Errorf("got %v, and no pause", err)
+			}
+		}, "starting", "ready", "failed 1: "+died, "starting", "ready", "stopped")
+	})
 	t.Run("ended during a pause", func(t *testing.T) {
 		supervised(t, []time.Duration{-1}, func(t *testing.T, v *Supervisor) {
 			synctest.Wait()

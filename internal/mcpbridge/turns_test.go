@@ -203,7 +203,7 @@ func TestCancelledCallsAreSuspects(t *testing.T) {
 		s := &session{up: &Upstream{link: &stdio{}}}
 		a := &attendance{b: &Bridge{server: Server{Sessions: SessionsShared}}}
 		whose := func() string {
-			who, err := s.whom("sampling", a.causes(t.Context(), s))
+			who, err := s.whom(need{service: "sampling"}, a.causes(t.Context(), s))
 			if err != nil {
 				return "error"
 			}

@@ -19,6 +19,9 @@ import (
 // for somebody to decide.
 func (x *exchange) propose(ctx context.Context, fl *flight, kind parley.Kind, params jsontext.Value) (jsontext.Value, error) {
 	p, err := x.proposal(ctx, fl, kind, params)
+	if unsure, ok := errors.AsType[*unsureError](err); ok {
+		return x.unsure(fl, kind, unsure.proposal)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +67,32 @@ func (x *exchange) findOrPropose(ctx context.Context, fl *flight, kind parley.Ki
 	if handing := x.seat.handing(known.ID); handing != nil {
 		return nil, handing, nil
 	}
+	if known.Unsure {
+		return nil, nil, &unsureError{known.ID}
+	}
 	p, err = x.seat.room.Proposal(ctx, known.ID)
 	return p, nil, err
+}
+
+// unsureError is a call that may be the one that a proposal asked for, which was
+// approved: what it said was redacted.
+type unsureError struct{ proposal string }
+
+func (e *unsureError) Error() string { return "this may be the call of " + e.proposal }
+
+// unsure is the answer for a call that may have been made: to propose it anew
+// could make it twice. Where nothing can fetch the result of the other one, it
+// counts as collected once the client knows of it.
+func (x *exchange) unsure(fl *flight, kind parley.Kind, proposal string) (jsontext.Value, error) {
+	text := "A call of " + clip(kind.As(parley.TypeRequest).String()) + " was approved and made, as proposal " + proposal + ". What it asked for has been redacted since, " +
+		"so nobody can tell whether it was this very call. Yours was neither made nor proposed."
+	if x.target != "" { // where the room's own tools are not
+		fl.proposal, fl.settled = proposal, true
+		text += "\nIf it was this one, do not repeat it. Made again, it is a new proposal."
+	} else {
+		text += "\nparley__await with {\"proposal\": \"" + proposal + "\"} gives the result of that one. After that this call, made again, is a new proposal."
+	}
+	return notMade(fl, proposal, text, append(standing("redacted", proposal), '}'), true)
 }
 
 // replace takes back a proposal that nobody can approve any more, since what is
@@ -96,12 +123,12 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 		x.seat.take(outcome.ID, fl) // what it was fulfilled by; other ends have no followers
 		outcome, err = x.answerTo(ctx, holding, fl, p, wait)
 	}
-	if err == nil && outcome.Reply != nil && asksForInput(outcome.Reply.Result) {
-		outcome, err = x.lastRound(holding, fl, outcome)
+	if err == nil && outcome.Reply != nil && asksForInput(outcome.Reply.Result) || isGone(outcome, err) {
+		outcome, err = x.lastRound(holding, fl, outcome, err)
 	}
 	switch {
 	case outcome.Decision != "" && !errors.Is(err, errRoundRuns):
-		return x.outcome(fl, p, outcome, err)
+		return x.outcome(ctx, fl, p, outcome, err)
 	case ctx.Err() != nil && !x.withdraws(ctx):
 		return pending(fl, p, outcome) // we go away, the proposal does not
 	case ctx.Err() != nil:
@@ -112,7 +139,7 @@ func (x *exchange) hold(ctx context.Context, fl *flight, p *client.Proposal, wai
 	case errors.Is(err, errRoundRuns), errors.Is(err, context.DeadlineExceeded):
 		decided, _ := p.Decided(holding) // its time is up: this only looks
 		if decided.Decision != "" && decided.Decision != client.Fulfilled && decided.Decision != client.Amended {
-			return x.outcome(fl, p, decided, nil) // it came in this moment
+			return x.outcome(ctx, fl, p, decided, nil) // it came in this moment
 		}
 		return pending(fl, p, decided)
 	}
@@ -200,14 +227,21 @@ func waiting(token jsontext.Value, n int, proposal string) jsontext.Value {
 }
 
 // outcome is what a decided proposal's client is answered.
-func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err error) (jsontext.Value, error) {
+func (x *exchange) outcome(ctx context.Context, fl *flight, p *client.Proposal, o client.Outcome, err error) (jsontext.Value, error) {
 	switch o.Decision {
 	case client.Fulfilled, client.Amended:
-		fl.fulfilment, fl.settled = o.ID, isAnswer(err)
-		if err != nil {
-			return nil, err
+		fl.fulfilment, fl.settled = o.ID, isAnswer(err) || isGone(o, err)
+		if o.Decision == client.Amended {
+			fl.amended = x.amendment(ctx, fl, o.By, o.ID)
 		}
-		return x.mark(o.Reply.Result, o.ID, p.ID)
+		if isGone(o, err) {
+			result, err := gone(fl, p, o, err)
+			return fl.amended.tell(result, fl.tool != ""), err
+		}
+		if err != nil {
+			return nil, fl.amended.fail(x.errorWithin(fl, o.ID, err))
+		}
+		return x.mark(fl.amended.tell(x.within(fl, o.ID, o.Reply), fl.tool != ""), o.ID, p.ID)
 	}
 	fl.settled = true
 	switch o.Decision {
@@ -221,6 +255,23 @@ func (x *exchange) outcome(fl *flight, p *client.Proposal, o client.Outcome, err
 		return declined(fl, p, o, "Nobody decided on this call in time. It was not made.")
 	}
 	return declined(fl, p, o, "This call was "+string(o.Decision)+" before anybody decided. It was not made.")
+}
+
+// isGone reports whether an error says that a call was made whose answer is no
+// longer on record.
+func isGone(o client.Outcome, err error) bool {
+	return o.Decision != "" && errors.Is(err, &parley.Error{Code: parley.NotFound})
+}
+
+// gone is the answer for a call that was made, and of which nobody can read any
+// more what came of it. It must not read like a failure, after which one tries
+// again.
+func gone(fl *flight, p *client.Proposal, o client.Outcome, why error) (jsontext.Value, error) {
+	text := "This call was approved by " + strconv.Quote(o.By) + " and made, as proposal " + p.ID + ". Its result is no longer on record (" + why.Error() + ")." +
+		"\nDo not simply repeat it: it may have done what it should. See first what it did, or ask. Made again, it is a new proposal."
+	b := append(append(standing(string(o.Decision), p.ID), `,"by":`...), mcp.Quote(o.By)...)
+	refused, _ := errors.AsType[*parley.Error](why)
+	return notMade(fl, p.ID, text, append(refused.AppendMembers(append(b, ',')), '}'), true)
 }
 
 // collect notes that the client has what became of its proposal, once it has.
@@ -248,7 +299,7 @@ func declined(fl *flight, p *client.Proposal, o client.Outcome, text string) (js
 	if o.Message != "" {
 		b = append(append(b, `,"message":`...), mcp.Quote(o.Message)...)
 	}
-	return notMade(fl, p, text, append(b, '}'), true)
+	return notMade(fl, p.ID, text, append(b, '}'), true)
 }
 
 // pending is the answer while nobody has decided, or while the call runs.
@@ -256,7 +307,11 @@ func pending(fl *flight, p *client.Proposal, decided client.Outcome) (jsontext.V
 	fl.waits = true
 	status, text := "pending", "This call waits for approval, as proposal "+p.ID+"."
 	if decided.Decision != "" {
-		status, text = "running", "This call was approved by "+strconv.Quote(decided.By)+" and is being made, as proposal "+p.ID+"."
+		by := "This call was approved by "
+		if decided.Decision == client.Amended {
+			by = "This call was changed and approved by "
+		}
+		status, text = "running", by+strconv.Quote(decided.By)+" and is being made, as proposal "+p.ID+"."
 	}
 	if fl.x.target != "" { // where the room's own tools are not
 		text += "\nTo wait on, make exactly the same call again. It is not made twice. You may do other things meanwhile."
@@ -264,7 +319,7 @@ func pending(fl *flight, p *client.Proposal, decided client.Outcome) (jsontext.V
 		text += "\nTo wait on, make exactly the same call again, or call parley__await with {\"proposal\": \"" + p.ID + "\"}. It is not made twice." +
 			"\nTo take it back, call parley__withdraw. You may do other things meanwhile."
 	}
-	return notMade(fl, p, text, append(standing(status, p.ID), '}'), fl.strict)
+	return notMade(fl, p.ID, text, append(standing(status, p.ID), '}'), fl.strict)
 }
 
 // asks is the answer of parley__await where the server wants to know something:
@@ -273,7 +328,7 @@ func asks(fl *flight, p *client.Proposal) (jsontext.Value, error) {
 	fl.waits = true
 	text := "This call was approved, and its server asks for something first, as proposal " + p.ID + "." +
 		"\nTo be asked, make exactly the same call again. It is not made twice."
-	return notMade(fl, p, text, append(standing(mcp.InputRequired, p.ID), '}'), false)
+	return notMade(fl, p.ID, text, append(standing(mcp.InputRequired, p.ID), '}'), false)
 }
 
 func standing(status, proposal string) jsontext.Value {
@@ -283,9 +338,9 @@ func standing(status, proposal string) jsontext.Value {
 
 // notMade says, in the form that the method's answers have, why there is no
 // result of the server's.
-func notMade(fl *flight, p *client.Proposal, text string, structured jsontext.Value, failed bool) (jsontext.Value, error) {
+func notMade(fl *flight, proposal, text string, structured jsontext.Value, failed bool) (jsontext.Value, error) {
 	if fl.method != "tools/call" {
 		return nil, &jsonrpc.Error{Code: codeRefused, Message: text, Data: structured}
 	}
-	return mcp.SetMeta(toolResult(text, structured, failed), mcp.MetaProposal, mcp.Quote(p.ID)), nil
+	return mcp.SetMeta(toolResult(text, structured, failed), mcp.MetaProposal, mcp.Quote(proposal)), nil
 }

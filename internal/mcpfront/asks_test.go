@@ -73,6 +73,33 @@ func TestServerAsksWhatNobodyDeclared(t *testing.T) {
 	}
 }
 
+// TestServerOffersTools holds that a client whose model takes no tools is not
+// offered any, in either era of either side.
+func TestServerOffersTools(t *testing.T) {
+	t.Parallel()
+	s := begin(t, mcpfront.Options{}, nil)
+	s.serve("files")
+	for _, params := range []string{`{"messages":[],"tools":[{"name":"x"}]}`, `{"messages":[],"toolChoice":{"mode":"required"}}`} {
+		asked := `{"method":"sampling/createMessage","params":` + params + `}`
+		for caps, taken := range map[string]bool{`{"sampling":{}}`: false, `{"sampling":{"tools":true}}`: false, `{"sampling":{"tools":{}}}`: true} {
+			in := s.session("/mcp/demo", "agent", caps)
+			for name, q := range map[string]request{
+				"both legacy":              {headers: []string{in}, body: call(1, "tools/call", `{"name":"files__ask","arguments":`+asked+`}`)},
+				"a modern client":          tool("files__ask", caps, asked, ""),
+				"a modern server's rounds": {headers: []string{in}, body: call(2, "tools/call", `{"name":"files__rounds","arguments":{"asks":`+asked+`}}`)},
+			} {
+				st := s.open(q)
+				m := st.next().data
+				st.hangUp()
+				refused := strings.Contains(m, "-32602") && strings.Contains(m, "without sampling.tools")
+				if refused == taken || taken && !strings.Contains(m, params) {
+					t.Errorf("%s, %s, %s: %s", name, caps, params, m)
+				}
+			}
+		}
+	}
+}
+
 // TestForgedQuestions holds that nothing reaches a client but from the server
 // of its call, and for that call.
 func TestForgedQuestions(t *testing.T) {
@@ -163,7 +190,7 @@ func TestServerAsksModernClient(t *testing.T) {
 		t.Helper()
 		r := s.do(tool("files__ask", caps, `{}`, ""))
 		state = member(t, r.last(), "result", "requestState")
-		want := `{"resultType":"input_required","inputRequests":{"q1":{"method":"elicitation/create","params":{"message":"which?","n":9007199254740993}}},"requestState":"` + state + `"}`
+		want := `{"resultType":"input_required","_meta":{"parley/errors":true},"inputRequests":{"q1":{"method":"elicitation/create","params":{"message":"which?","n":9007199254740993}}},"requestState":"` + state + `"}`
 		if got := member(t, r.last(), "result"); got != want {
 			t.Fatalf("got %s, want %s", got, want)
 		}
@@ -251,7 +278,7 @@ func TestRounds(t *testing.T) {
 			s.do(request{headers: []string{in}, body: fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"n":%d}}`, member(t, m, "id"), n)})
 		}
 	}
-	if n := len(files.requests("tools/call")); n > 2+4+16 {
+	if n := len(files.requests("tools/call")); n > 2+4+64 {
 		t.Errorf("%d rounds", n)
 	}
 	// Clients of the other era make the rounds themselves.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -56,6 +55,12 @@ func init() {
 				`"digest":{"type":"boolean","description":"sum up the context; nothing but context and tokens counts then"},"tokens":{"type":"integer","minimum":100,"maximum":100000,"description":"that the digest may take, 2000 by default"},` +
 				`"wait":{"type":"number","minimum":0,"maximum":50,"description":"seconds to wait for something new, if there is nothing after the position"}}}`,
 			call: (*exchange).read,
+		},
+		{
+			name: "parley__result", title: "Read on in a large result", readOnly: true,
+			description: "Reads a result that was too large to be given whole: a page of it, or the places where a text stands. Anybody in the room can read it by its handle.",
+			schema:      resultSchema,
+			call:        (*exchange).readOn,
 		},
 		{
 			name: "parley__who", title: "Who is in the room", readOnly: true,
@@ -166,31 +171,60 @@ func (x *exchange) who(ctx context.Context, raw jsontext.Value) (jsontext.Value,
 	if err != nil {
 		return asResult(nil, err)
 	}
+	slices.SortStableFunc(people, func(a, b client.Participant) int { return x.rank(&a) - x.rank(&b) })
+	servers := x.servers()
+	all := make([]told, len(people))
+	for i := range people {
+		all[i] = x.person(&people[i], servers)
+	}
+	budget := x.front.house.ResultBudget(x.place, "", "")
+	shown := withRoom(all, false, budget)
 	var text strings.Builder
 	structured := append(jsontext.Value(`{"you":`), mcp.Quote(x.place.Participant)...)
 	structured = append(structured, `,"participants":[`...)
-	servers := x.servers()
-	for i, p := range people {
-		what := "away"
-		if p.Present {
-			what = "here"
-		}
-		if slices.Contains(servers, p.ID) {
-			what += ", an MCP server"
-		}
-		if p.ID == x.place.Participant {
-			what += ", you"
-		}
-		fmt.Fprintf(&text, "%s (%s)\n", p.ID, what)
+	for i, p := range shown {
+		text.WriteString(p.line)
 		if i > 0 {
 			structured = append(structured, ',')
 		}
-		structured = append(append(structured, `{"id":`...), mcp.Quote(p.ID)...)
-		structured = strconv.AppendBool(append(structured, `,"present":`...), p.Present)
-		structured = strconv.AppendBool(append(structured, `,"server":`...), slices.Contains(servers, p.ID))
-		structured = append(p.Capabilities.AppendJSON(append(structured, `,"capabilities":`...)), '}')
+		structured = append(structured, p.json...)
+	}
+	if left := len(all) - len(shown); left > 0 {
+		fmt.Fprintf(&text, "There was no room for %d more.", left)
 	}
 	return toolResult(strings.TrimSpace(text.String()), append(structured, "]}"...), false), nil
+}
+
+// rank puts first who matters most, where there is no room for all: the caller,
+// and who is here.
+func (x *exchange) rank(p *client.Participant) int {
+	switch {
+	case p.ID == x.place.Participant:
+		return 0
+	case p.Present:
+		return 1
+	}
+	return 2
+}
+
+// person is a participant as parley__who tells of it.
+func (x *exchange) person(p *client.Participant, servers []string) told {
+	server := slices.Contains(servers, p.ID)
+	what := "away"
+	if p.Present {
+		what = "here"
+	}
+	if server {
+		what += ", an MCP server"
+	}
+	if p.ID == x.place.Participant {
+		what += ", you"
+	}
+	b := append(jsontext.Value(`{"id":`), mcp.Quote(p.ID)...)
+	b = strconv.AppendBool(append(b, `,"present":`...), p.Present)
+	b = strconv.AppendBool(append(b, `,"server":`...), server)
+	b = append(p.Capabilities.AppendJSON(append(b, `,"capabilities":`...)), '}')
+	return told{line: fmt.Sprintf("%s (%s)\n", p.ID, what), json: b}
 }
 
 // ours is a proposal of the caller's, by its id.
@@ -261,6 +295,10 @@ func (x *exchange) await(ctx context.Context, raw jsontext.Value) (jsontext.Valu
 		return asResult(nil, err)
 	}
 	fl := x.newFlight("", parley.SplitKind(p.Envelope.Kind).Method)
+	fl.tool = toolOf(fl.method, member(p.Envelope.Payload, "params"))
+	if fl.tool == "" && fl.method == "tools/call" { // the params were redacted
+		fl.tool = parley.SplitKind(p.Envelope.Kind).Subject
+	}
 	if len(p.Envelope.To) == 1 {
 		fl.server = p.Envelope.To[0]
 	}
@@ -283,8 +321,9 @@ func (x *exchange) awaited(ctx context.Context, fl *flight, p *client.Proposal, 
 	case err == nil && asksForInput(result):
 		fl.method = "tools/call" // what is answered is the call of this tool
 		return asks(fl, p)
-	case err == nil && fl.method != "tools/call" && !fl.waits:
-		return x.mark(toolResult(string(result), jsontext.Value(`{"result":`+string(result)+`}`), false), fl.fulfilment, p.ID)
+	case err == nil && fl.method != "tools/call" && !fl.waits && !fl.cut:
+		whole := toolResult(string(result), jsontext.Value(`{"result":`+string(result)+`}`), false)
+		return x.mark(fl.amended.tell(whole, true), fl.fulfilment, p.ID)
 	}
 	return result, err
 }
@@ -313,6 +352,12 @@ const (
 	maxReadBytes = 2_000
 )
 
+// How many tokens a digest has where nothing is said, and at least.
+const (
+	defaultDigest = 2_000
+	leastDigest   = 100
+)
+
 func (x *exchange) read(ctx context.Context, raw jsontext.Value) (jsontext.Value, error) {
 	var a struct {
 		After       *uint64  `json:"after"`
@@ -333,7 +378,11 @@ func (x *exchange) read(ctx context.Context, raw jsontext.Value) (jsontext.Value
 		Limit: min(maxRead, cmp.Or(max(0, a.Limit), 50)), Kind: a.Kind, From: a.From, Context: a.Context,
 		Correlation: a.Correlation, Text: a.Query, Descending: a.After == nil,
 	}
+	budget := x.front.house.ResultBudget(x.place, "", "")
 	if a.Digest {
+		if budget > 0 {
+			a.Tokens = min(cmp.Or(a.Tokens, defaultDigest), max(leastDigest, budget/3)) // it is told as text and as JSON
+		}
 		return x.digest(ctx, a.Context, a.Tokens)
 	}
 	if a.After != nil {
@@ -350,7 +399,7 @@ func (x *exchange) read(ctx context.Context, raw jsontext.Value) (jsontext.Value
 	if q.Descending {
 		slices.Reverse(list)
 	}
-	return readResult(list, q.After), nil
+	return readResult(list, q.After, q.Descending, budget), nil
 }
 
 // readAfter reads, and where there is nothing waits for somebody to say
@@ -379,66 +428,4 @@ func (x *exchange) readAfter(ctx context.Context, q *client.Query, wait time.Dur
 			return nil, nil
 		}
 	}
-}
-
-func readResult(list []*parley.Envelope, after uint64) jsontext.Value {
-	var text strings.Builder
-	structured := jsontext.Value(`{"items":[`)
-	for i, e := range list {
-		after = max(after, e.Seq)
-		to := ""
-		if len(e.To) > 0 {
-			to = " to " + strings.Join(e.To, ", ")
-		}
-		said, ok := parley.MemberString(e.Payload, "text")
-		if e.Kind != parley.KindChat || !ok {
-			said = string(e.Payload)
-		}
-		short := shorten(said)
-		line := tame(short)
-		fmt.Fprintf(&text, "#%d %s %s%s [%s] %s\n", e.Seq, e.TS.Format(time.RFC3339), e.From, to, e.Kind, line)
-		if i > 0 {
-			structured = append(structured, ',')
-		}
-		structured = fmt.Appendf(structured, `{"seq":%d,"id":%s,"ts":%s,"from":%s,"kind":%s`, e.Seq, mcp.Quote(e.ID), mcp.Quote(e.TS.Format(time.RFC3339)), mcp.Quote(e.From), mcp.Quote(e.Kind))
-		if len(e.To) > 0 {
-			structured = append(structured, `,"to":[`...)
-			for j, id := range e.To {
-				if j > 0 {
-					structured = append(structured, ',')
-				}
-				structured = append(structured, mcp.Quote(id)...)
-			}
-			structured = append(structured, ']')
-		}
-		if len(e.Payload) <= maxReadBytes {
-			structured = append(append(structured, `,"payload":`...), e.Payload...)
-		} else {
-			structured = append(append(structured, `,"excerpt":`...), mcp.Quote(short)...)
-		}
-		structured = append(structured, '}')
-	}
-	if len(list) == 0 {
-		text.WriteString("Nothing new.")
-	}
-	structured = fmt.Appendf(structured, `],"next":%d}`, after)
-	return toolResult(strings.TrimSpace(text.String()), structured, false)
-}
-
-// tame keeps what somebody said from looking like what somebody else did: its
-// further lines are set in, and control characters are left out.
-func tame(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && r != '\t' && unicode.IsControl(r) {
-			return -1
-		}
-		return r
-	}, strings.ReplaceAll(s, "\n", "\n    "))
-}
-
-func shorten(s string) string {
-	if len(s) <= maxReadBytes {
-		return s
-	}
-	return strings.ToValidUTF8(s[:maxReadBytes], "") + "…"
 }

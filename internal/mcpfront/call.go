@@ -243,6 +243,7 @@ func (x *exchange) once(ctx context.Context, fl *flight, params jsontext.Value) 
 				WithHint("each answer with the resultType input_required can be gone on with once, with its requestState; to begin anew leave inputResponses and requestState out")
 		}
 		fl.fulfilment, fl.proposal = fulfilment, proposal
+		fl.amended = x.amendedBefore(ctx, fl)
 		return x.request(ctx, fl, params)
 	}
 	a.Kind.Type = parley.TypeProposal
@@ -250,7 +251,7 @@ func (x *exchange) once(ctx context.Context, fl *flight, params jsontext.Value) 
 		return x.propose(ctx, fl, kind, params)
 	}
 	refused := parley.Errorf(parley.CapabilityViolation, "%s may neither request nor propose %s", x.place.Participant, clip(kind.As(parley.TypeRequest).String()))
-	refused.AttemptedKind = kind.As(parley.TypeRequest).String()
+	refused.AttemptedKind, refused.Capabilities = kind.As(parley.TypeRequest).String(), caps
 	return nil, refused.WithHint("ask somebody who may for a grant")
 }
 
@@ -298,9 +299,9 @@ func (x *exchange) request(ctx context.Context, fl *flight, params jsontext.Valu
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, cause
 		}
-		return nil, err
+		return nil, fl.amended.fail(x.errorWithin(fl, e.ID, err))
 	}
-	return x.mark(reply.Result, e.ID, fl.proposal)
+	return x.mark(fl.amended.tell(x.within(fl, e.ID, reply), fl.tool != ""), e.ID, fl.proposal)
 }
 
 // isAnswer reports whether a call was answered, be it with an error.

@@ -36,6 +36,12 @@ func TestReadDigest(t *testing.T) {
 		strings.Index(text, "first things first") > strings.Index(text, "then the rest") || !strings.Contains(text, "then the rest") {
 		t.Errorf("%t %q", failed, text)
 	}
+	last := s.do(tool("parley__read", `{}`, `{"context":"plan/1","digest":true}`, "")).last()
+	for want, path := range map[string][]string{"plan/1": {"context", "id"}, "2000": {"tokens", "budget"}, "2": {"kinds", "chat"}} {
+		if got := member(t, last, append([]string{"result", "structuredContent"}, path...)...); got != want {
+			t.Errorf("%s is %q, want %q: %s", path, got, want, last)
+		}
+	}
 	for arguments, want := range map[string]string{
 		`{"digest":true}`: "none is named",
 		`{"digest":true,"context":"plan/1","tokens":7}`: "tokens",

@@ -123,7 +123,7 @@ func (c *caller) room() self {
 // goes with each of its calls.
 func (x *exchange) setLevel(ctx context.Context) (jsontext.Value, error) {
 	level := member(x.msg.Params, "level")
-	if name, ok := stringOf(level); !ok || !isLevel(name) {
+	if name, ok := mcp.Unquote(level); !ok || !isLevel(name) {
 		return nil, invalidParams("params.level is none of MCP's levels")
 	}
 	x.session.mu.Lock()

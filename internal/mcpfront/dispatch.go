@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 // method is how a request is answered. The result is JSON; an error is told as
@@ -79,17 +81,9 @@ func isNotification(method string) bool { return strings.HasPrefix(method, "noti
 // text is a string among the params; an error where it is none.
 func (x *exchange) text(name string) (string, error) {
 	v := member(x.msg.Params, name)
-	s, ok := stringOf(v)
+	s, ok := mcp.Unquote(v)
 	if !ok {
 		return "", invalidParams("params." + name + " is not a string")
 	}
 	return s, nil
-}
-
-func stringOf(v jsontext.Value) (string, bool) {
-	if v.Kind() != '"' {
-		return "", false
-	}
-	b, err := jsontext.AppendUnquote(nil, v)
-	return string(b), err == nil
 }

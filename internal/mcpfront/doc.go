@@ -19,6 +19,7 @@
 //	call.go       a request in the room, through its participant's seat (seat.go)
 //	approve.go    or a proposal, which is held, awaited and collected (handover.go, lastround.go)
 //	flight.go     what a server asks back on the way, also when it is late (late.go)
+//	budget.go     what is too large for the client is cut, to be read on with result.go
 //	outlet.go     and all that goes back to the client, in its order
 //
 // # What is guaranteed

@@ -4,16 +4,33 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/parleyhq/parley"
 )
 
 // Sweep does what the sweeper would do at a time.
 func (f *Front) Sweep(now time.Time) { f.endIdle(now) }
+
+// AddText adds a text to the content of a tool's result.
+var AddText = addText
 
 // Counts are what the front keeps at present.
 func (f *Front) Counts() (sessions, seats, parked int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.sessions), len(f.seats), len(f.parked)
+}
+
+// Reached is how far a participant's seat has got in what happens in its room.
+func (f *Front) Reached(at Place) parley.Position {
+	f.mu.Lock()
+	s := f.seats[at]
+	f.mu.Unlock()
+	if s == nil {
+		return parley.Position{}
+	}
+	<-s.ready
+	return s.room.Position()
 }
 
 // Leftovers says what is kept of calls, streams and subscriptions; "" for

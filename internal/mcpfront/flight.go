@@ -26,9 +26,12 @@ type flight struct {
 	asked      string    // what the client asked for: a further round has to ask for the same
 	server     string
 	method     string
+	tool       string       // its own name, where a tool is called
 	fulfilment string       // the id of what fulfilled its proposal
 	proposal   string       // the id of the proposal
+	amended    *amendment   // how that was changed before it was approved
 	waits      bool         // it is answered with what it waits for
+	cut        bool         // it is answered with the head of its result
 	settled    bool         // what became of it is known
 	asking     atomic.Int32 // how many questions wait for the client
 	strict     bool         // the client may hold results against the tool's schema
@@ -85,7 +88,8 @@ func (x *exchange) rounds(ctx context.Context, server, method string, params jso
 
 func (x *exchange) roundsOf(ctx context.Context, fl *flight, params jsontext.Value) (jsontext.Value, error) {
 	first := params
-	for range maxRounds {
+	fl.tool = toolOf(fl.method, params)
+	for round := 1; ; round++ {
 		result, err := x.once(ctx, fl, params)
 		if err != nil || !asksForInput(result) {
 			return result, err
@@ -94,16 +98,14 @@ func (x *exchange) roundsOf(ctx context.Context, fl *flight, params jsontext.Val
 		if x.modern() {
 			return result, nil
 		}
-		responses, err := x.askAll(ctx, member(result, "inputRequests"))
+		first = fl.amended.ofRounds(first)
+		responses, err := x.askAll(ctx, result, round)
 		if err != nil {
+			x.giveUp(ctx, fl, first, result)
 			return nil, err
 		}
-		params = mcp.SetMember(first, "inputResponses", responses)
-		if state := member(result, "requestState"); state != nil {
-			params = mcp.SetMember(params, "requestState", state)
-		}
+		params = mcp.NextRound(first, result, responses)
 	}
-	return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server asked for input " + strconv.Itoa(maxRounds) + " times, and gave no result"}
 }
 
 func asksForInput(result jsontext.Value) bool {
@@ -112,37 +114,83 @@ func asksForInput(result jsontext.Value) bool {
 }
 
 // askAll asks the client, one after the other, what a server of the stateless
-// era wants to know.
-func (x *exchange) askAll(ctx context.Context, requests jsontext.Value) (jsontext.Value, error) {
-	b := jsontext.Value{'{'}
-	for f, err := range jsonrpc.Members(requests) {
+// era wants to know by its result. What gets no answer ends the call, unless the
+// server wants to know.
+func (x *exchange) askAll(ctx context.Context, result jsontext.Value, round int) (jsontext.Value, error) {
+	if round == maxRounds {
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server asked for input " + strconv.Itoa(maxRounds) + " times, and gave no result"}
+	}
+	b, count := jsontext.Value{'{'}, 0
+	for f, err := range jsonrpc.Members(member(result, "inputRequests")) {
 		if err != nil {
 			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server's inputRequests cannot be read"}
 		}
-		method, _ := parley.MemberString(f.Value, "method")
-		if !x.declares(method) {
-			return nil, undeclared(method)
+		if count++; count > maxInputs {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the server asked for more than " + strconv.Itoa(maxInputs) + " things at once"}
 		}
-		result, err := x.session.ask(ctx, x, method, member(f.Value, "params"))
-		if err != nil {
+		method, _ := parley.MemberString(f.Value, "method")
+		answer, err := x.askOne(ctx, method, member(f.Value, "params"))
+		if err != nil && (ctx.Err() != nil || errors.Is(err, errNoAnswer) || !mcp.TakesErrors(result)) {
 			return nil, err
+		}
+		if err != nil {
+			answer = mcp.Unanswered(rpcError(err))
 		}
 		if len(b) > 1 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, mcp.Quote(f.Name)...), ':'), result...)
+		b = append(append(append(b, mcp.Quote(f.Name)...), ':'), answer...)
 	}
 	return append(b, '}'), nil
 }
 
-// declares reports whether the client said that it can be asked for something.
-func (c *caller) declares(method string) bool {
-	name := map[string]string{"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}[method]
-	return name != "" && member(c.caps, name).Kind() == '{'
+func (x *exchange) askOne(ctx context.Context, method string, params jsontext.Value) (jsontext.Value, error) {
+	if err := x.declares(method, params); err != nil {
+		return nil, err
+	}
+	return x.session.ask(ctx, x, method, params)
 }
 
-func undeclared(method string) error {
-	return &jsonrpc.Error{Code: codeRefused, Message: "the client did not declare that it can be asked for " + clip(method)}
+// giveUp tells a server that wants to know that nobody comes back with what it
+// asked for. What it says to that is for nobody. To what was approved the client
+// may come back, unless it has cancelled it.
+func (x *exchange) giveUp(ctx context.Context, fl *flight, params, result jsontext.Value) {
+	round := mcp.GiveUp(params, result)
+	if round == nil || fl.fulfilment != "" && (ctx.Err() == nil || !x.withdraws(ctx)) {
+		return
+	}
+	var opts []client.SendOption
+	if fl.fulfilment != "" {
+		opts = append(opts, client.Correlate(fl.fulfilment))
+	}
+	e, err := client.NewRequest(fl.server, fl.method, round, opts...)
+	if err != nil {
+		return
+	}
+	s := x.seat
+	s.hold()
+	if !x.front.start(func() {
+		defer s.release()
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		_, _ = s.room.Call(ctx, e)
+	}) {
+		s.release()
+	}
+}
+
+// declares refuses what the client did not say that it can be asked for. A model
+// that knows of no tools would answer as if none had been offered.
+func (c *caller) declares(method string, params jsontext.Value) error {
+	name := map[string]string{"sampling/createMessage": "sampling", "elicitation/create": "elicitation", "roots/list": "roots"}[method]
+	can := member(c.caps, name)
+	switch {
+	case name == "" || can.Kind() != '{':
+		return &jsonrpc.Error{Code: codeRefused, Message: "the client did not declare that it can be asked for " + clip(method)}
+	case name == "sampling" && member(can, "tools").Kind() != '{' && (member(params, "tools") != nil || member(params, "toolChoice") != nil):
+		return invalidParams("the request offers tools, and the client declared sampling without sampling.tools")
+	}
+	return nil
 }
 
 // of is the exchange that a flight belongs to at present.
@@ -181,8 +229,8 @@ func (s *seat) asked(ctx context.Context, fl *flight, req *client.Request) (json
 	defer cancel(nil)
 	defer context.AfterFunc(fl.over, func() { cancel(errLanded) })()
 	x := s.of(fl)
-	if !x.declares(req.Kind.Method) {
-		return nil, undeclared(req.Kind.Method)
+	if err := x.declares(req.Kind.Method, req.Params); err != nil {
+		return nil, err
 	}
 	if x.session != nil {
 		return x.session.ask(ctx, x, req.Kind.Method, req.Params)
@@ -222,9 +270,10 @@ func (x *exchange) fly(ctx context.Context, fl *flight, call func(context.Contex
 	return x.attend(ctx, fl)
 }
 
-// gather is how long a server's further questions are waited for, once it has
-// asked one.
-const gather = 10 * time.Millisecond
+// gather is how long a server's next question is waited for, once it has asked
+// one: what it asks at once the client is asked at once, also on a busy machine.
+// Who answers takes longer.
+const gather = 50 * time.Millisecond
 
 // attend waits for a flight's result, or for what its server asks of the client,
 // which ends the request.
@@ -236,10 +285,8 @@ func (x *exchange) attend(ctx context.Context, fl *flight) (jsontext.Value, erro
 			x.collect(fl)
 			return fl.result, fl.err
 		case q := <-fl.asks:
-			if len(fl.open) == 0 {
-				soon = time.After(gather)
-			}
 			fl.ask(q)
+			soon = time.After(gather)
 		case <-soon:
 			return x.park(fl)
 		case <-ctx.Done():
@@ -292,7 +339,7 @@ func (x *exchange) park(fl *flight) (jsontext.Value, error) {
 		<-fl.done
 		return nil, parley.Errorf(parley.LimitReached, "calls that wait for their client's answers: the limit is %d for one participant and %d for all", maxParkedEach, maxParked)
 	}
-	b := jsontext.Value(`{"resultType":"input_required","inputRequests":{`)
+	b := jsontext.Value(`{"resultType":"input_required","_meta":{"` + mcp.MetaErrors + `":true},"inputRequests":{`)
 	for i, key := range slices.Sorted(maps.Keys(fl.open)) {
 		q := fl.open[key]
 		if i > 0 {
@@ -347,16 +394,26 @@ func (x *exchange) goOn(ctx context.Context, fl *flight, params jsontext.Value) 
 	x.seat.mu.Lock()
 	fl.x = x
 	x.seat.mu.Unlock()
+	if mcp.GivesUp(params) {
+		fl.cancel(errCancelled)
+	}
 	responses := member(params, "inputResponses")
 	for key, q := range fl.open {
-		if v := member(responses, key); v != nil {
-			q.answer <- answer{result: v}
-		} else {
-			q.answer <- answer{err: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the client did not answer"}}
-		}
+		q.answer <- answered(member(responses, key))
 	}
 	clear(fl.open)
 	return x.attend(ctx, fl)
+}
+
+// answered is what a client says to a question.
+func answered(v jsontext.Value) answer {
+	if v == nil {
+		return answer{err: &jsonrpc.Error{Code: jsonrpc.CodeInternal, Message: "the client did not answer"}}
+	}
+	if why := mcp.ReadUnanswered(v); why != nil {
+		return answer{err: why}
+	}
+	return answer{result: v}
 }
 
 // unpark gives up calls whose clients did not come back.

@@ -21,6 +21,7 @@ type Place struct{ Space, Participant string }
 type Waiting struct {
 	ID       string
 	Outdated bool // nobody can approve it any more: the tool has another definition
+	Unsure   bool // it was approved, and nobody can tell any more whether it is this call
 }
 
 // House is what the front asks of the process that it runs in.
@@ -46,8 +47,13 @@ type House interface {
 	Listed(ctx context.Context, space, server string, tools []jsontext.Value)
 
 	// Uncollected finds the proposal of the same call that is open, or whose
-	// outcome nobody fetched yet.
+	// outcome nobody fetched yet, or one that may be of the same call.
 	Uncollected(ctx context.Context, p Place, kind parley.Kind, to string, params jsontext.Value) (w Waiting, found bool, err error)
+
+	// ResultBudget is how many tokens a result of a server's tool may have that a
+	// participant's clients are given whole, 0 for any number. tool is "" for what
+	// is no tool's result.
+	ResultBudget(p Place, server, tool string) int
 
 	// Collected notes that a proposal's outcome was fetched.
 	Collected(ctx context.Context, p Place, proposal string) error
@@ -95,7 +101,8 @@ const (
 	maxSessionsEach = 256   // of one
 	maxCallsEach    = 256   // of one participant, at a time
 	maxListensEach  = 64    // of one participant, at a time
-	maxRounds       = 16    // of one multi-round-trip call
+	maxRounds       = 64    // of one multi-round-trip call
+	maxInputs       = 64    // that a server may ask for in one round
 	pageEntries     = 1_000 // of one list
 	pageBytes       = 4 << 20
 	sweepEvery      = 5 * time.Second

@@ -40,6 +40,8 @@ type site struct {
 	g   *gateway.Gateway
 	web *http.Client
 
+	budget map[string]int // in tokens, by participant, or by participant and tool with a blank between
+
 	slow map[string]string // servers that do not say what they offer: "" to anybody, else to callers with a session of their own
 
 	mu     sync.Mutex
@@ -63,6 +65,12 @@ var cast = map[string][]string{
 // begin serves the spaces demo and annex. Change may adapt the rules.
 func begin(t testing.TB, o mcpfront.Options, change func(*space.Rules)) *site {
 	t.Helper()
+	return beginKeeping(t, o, change, gateway.Retention{})
+}
+
+// beginKeeping is begin where no more than that is kept of the records.
+func beginKeeping(t testing.TB, o mcpfront.Options, change func(*space.Rules), most gateway.Retention) *site {
+	t.Helper()
 	s := &site{t: t, offers: map[string]*mcpfront.Offer{"files": filesOffer(), "wiki": wikiOffer()}}
 	keep := journal.NewMemory(journal.MemoryOptions{Epoch: "e1"})
 	t.Cleanup(func() { keep.Close() })
@@ -71,6 +79,7 @@ func begin(t testing.TB, o mcpfront.Options, change func(*space.Rules)) *site {
 		one := gateway.Space{
 			Rules:        space.Rules{Name: name, Participants: map[string]parley.Capabilities{}},
 			Participants: map[string]gateway.Participant{},
+			Retention:    most,
 		}
 		for id, patterns := range cast {
 			caps, err := parley.ParseCapabilities(patterns...)
@@ -86,7 +95,7 @@ func begin(t testing.TB, o mcpfront.Options, change func(*space.Rules)) *site {
 		spaces = append(spaces, one)
 	}
 	var err error
-	if s.g, err = gateway.New(t.Context(), gateway.Options{Journal: keep, Spaces: spaces}); err != nil {
+	if s.g, err = gateway.New(t.Context(), gateway.Options{Journal: keep, Spaces: spaces, RetainEvery: 10 * time.Millisecond}); err != nil {
 		t.Fatal(err)
 	}
 	s.now.Store(mcpfront.New(s, o))
@@ -182,7 +191,15 @@ func (s *site) Listed(_ context.Context, _, _ string, tools []jsontext.Value) {
 // Uncollected implements [mcpfront.House].
 func (s *site) Uncollected(ctx context.Context, at mcpfront.Place, kind parley.Kind, to string, params jsontext.Value) (mcpfront.Waiting, bool, error) {
 	p, found, err := s.g.Uncollected(ctx, at.Space, at.Participant, kind, to, params)
-	return mcpfront.Waiting{ID: p.ID, Outdated: p.Outdated}, found, err
+	return mcpfront.Waiting{ID: p.ID, Outdated: p.Outdated, Unsure: p.Unsure}, found, err
+}
+
+// ResultBudget implements [mcpfront.House].
+func (s *site) ResultBudget(at mcpfront.Place, _, tool string) int {
+	if n, ok := s.budget[at.Participant+" "+tool]; ok {
+		return n
+	}
+	return s.budget[at.Participant]
 }
 
 // Collected implements [mcpfront.House].

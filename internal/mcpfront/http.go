@@ -179,6 +179,9 @@ func decode(body []byte) (jsonrpc.Message, *jsonrpc.Error) {
 	m := list[0]
 	switch id := member(body, "id"); {
 	case m.Fault != nil:
+		if !m.ID.IsValid() {
+			m.ID = nil // it cannot come back
+		}
 		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message can be read in more than one way: " + m.Fault.Error()}
 	case string(member(body, "jsonrpc")) != `"2.0"`:
 		return m, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: `the message does not say "jsonrpc":"2.0"`}

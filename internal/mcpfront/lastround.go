@@ -1,6 +1,7 @@
 package mcpfront
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -15,7 +16,9 @@ import (
 
 // An approved call whose server asked for input is told by the answer to its
 // fulfilment, until a client has gone on with that. From then on it is told by
-// the last round, which a client may have left before it was answered.
+// the last round, which a client may have left before it was answered. Where the
+// first answer is no longer on record, nobody can tell whether it asked: then it
+// is told by a round too, if there was one.
 
 var errRoundRuns = errors.New("the last round is not answered")
 
@@ -24,12 +27,13 @@ var errRoundRuns = errors.New("the last round is not answered")
 const roundEvery = 200 * time.Millisecond
 
 // lastRound is the outcome of an approved call with what its last round was
-// answered, which it waits for until ctx ends: the error is errRoundRuns then.
-func (x *exchange) lastRound(ctx context.Context, fl *flight, o client.Outcome) (client.Outcome, error) {
+// answered, which it waits for until ctx ends: the error is errRoundRuns then. Of
+// a call without rounds it is the outcome as it was, with what was wrong with it.
+func (x *exchange) lastRound(ctx context.Context, fl *flight, o client.Outcome, wrong error) (client.Outcome, error) {
 	tick := time.NewTicker(roundEvery)
 	defer tick.Stop()
 	for {
-		answered, err := x.readLastRound(ctx, fl, o)
+		answered, err := x.readLastRound(ctx, fl, o, wrong)
 		switch {
 		case ctx.Err() != nil:
 			return o, errRoundRuns
@@ -43,18 +47,19 @@ func (x *exchange) lastRound(ctx context.Context, fl *flight, o client.Outcome) 
 	}
 }
 
-func (x *exchange) readLastRound(ctx context.Context, fl *flight, o client.Outcome) (client.Outcome, error) {
-	call, err := x.seat.room.API().Envelope(ctx, o.ID)
-	if err != nil {
-		return o, err
+func (x *exchange) readLastRound(ctx context.Context, fl *flight, o client.Outcome, wrong error) (client.Outcome, error) {
+	if o.Reply != nil {
+		open, err := x.isOpen(ctx, fl, o)
+		if open || err != nil {
+			return o, err
+		}
 	}
-	open, err := x.isOpen(ctx, fl, call, o.Reply.Result)
-	if open || err != nil {
-		return o, err
-	}
-	round, err := x.newest(ctx, &client.Query{Correlation: o.ID, From: x.place.Participant})
+	round, err := x.newest(ctx, &client.Query{Correlation: o.ID, From: x.place.Participant, Kind: parley.TypeRequest + ":" + fl.method + ":*"})
 	if round == nil || err != nil {
-		return o, err
+		return o, cmp.Or(err, wrong)
+	}
+	if mcp.GivesUp(member(round.Payload, "params")) {
+		return o, errLeftBehind
 	}
 	answer, err := x.newest(ctx, &client.Query{Correlation: round.ID, From: fl.server, Kind: parley.TypeResponse})
 	switch {
@@ -67,12 +72,24 @@ func (x *exchange) readLastRound(ctx context.Context, fl *flight, o client.Outco
 		rpc := jsonrpc.ReadError(e)
 		return o, &client.RPCError{Code: rpc.Code, Message: rpc.Message, Data: rpc.Data, Raw: rpc.Raw}
 	}
+	if parley.IsRedacted(answer.Payload) {
+		return o, parley.Errorf(parley.NotFound, "%s answered the last round, and what it said was redacted", answer.From)
+	}
 	o.Reply = &client.Reply{Envelope: answer, Result: member(answer.Payload, "result")}
 	return o, nil
 }
 
 // isOpen reports whether an answer that asks for input still waits for a round.
-func (x *exchange) isOpen(ctx context.Context, fl *flight, call *parley.Envelope, result jsontext.Value) (bool, error) {
+// Where the call is no longer on record nobody can tell, and it counts as not.
+func (x *exchange) isOpen(ctx context.Context, fl *flight, o client.Outcome) (bool, error) {
+	call, err := x.seat.room.API().Envelope(ctx, o.ID)
+	if errors.Is(err, &parley.Error{Code: parley.NotFound}) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	result := o.Reply.Result
 	params := mcp.SetMember(member(call.Payload, "params"), "inputResponses", jsontext.Value(`{}`))
 	if state := member(result, "requestState"); state != nil {
 		params = mcp.SetMember(params, "requestState", state)
@@ -91,9 +108,12 @@ func (x *exchange) leftBehind(ctx context.Context, round *parley.Envelope) error
 	case cancelled == nil:
 		return errRoundRuns
 	}
-	return &client.RPCError{Code: codeRefused, Data: jsontext.Value(`{"code":"outcome_unknown"}`),
-		Message: "this call was approved, and cancelled when its server had been told what it asked for; whether the server acted on it is not known"}
+	return errLeftBehind
 }
+
+// errLeftBehind is about an approved call that its client has cancelled in mid-way.
+var errLeftBehind = &client.RPCError{Code: codeRefused, Data: jsontext.Value(`{"code":"outcome_unknown"}`),
+	Message: "this call was approved, and cancelled when its server had asked for something; whether the server acted on it is not known"}
 
 // newest is the newest envelope that matches, or nil.
 func (x *exchange) newest(ctx context.Context, q *client.Query) (*parley.Envelope, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/parleyhq/parley"
+	"github.com/parleyhq/parley/internal/mcp"
 )
 
 func (x *exchange) listTools(ctx context.Context) (jsontext.Value, error) {
@@ -116,7 +117,7 @@ func (x *exchange) visible(ctx context.Context, s section) ([]listed, error) {
 			case x.target != "":
 				all = append(all, listed{e.own, e.raw})
 			default:
-				all = append(all, listed{e.shared, e.show(n)})
+				all = append(all, listed{e.shared, e.show(n, x.cuts(e))})
 			}
 		}
 	}
@@ -203,7 +204,7 @@ func readCursor(v jsontext.Value) (string, error) {
 	if v == nil {
 		return "", nil
 	}
-	s, ok := stringOf(v)
+	s, ok := mcp.Unquote(v)
 	key, err := base64.RawURLEncoding.DecodeString(s)
 	if !ok || err != nil || len(key) == 0 {
 		return "", invalidParams("the cursor is none that was given out")

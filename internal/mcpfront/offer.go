@@ -58,7 +58,7 @@ type entry struct {
 	headers []mcp.ParamHeader // of a tool
 
 	mu    sync.Mutex
-	shown [3]jsontext.Value // in the shared endpoint, by need
+	shown [3][2]jsontext.Value // in the shared endpoint, by need and whether results are cut
 }
 
 // need is whether calling it needs approval.
@@ -115,14 +115,18 @@ func nameable(name string) bool {
 }
 
 // show is the entry as the shared endpoint lists it: under its shared name, its
-// origin in title and _meta, and what needs approval says so.
-func (e *entry) show(n need) jsontext.Value {
+// origin in title and _meta, and what needs approval says so. Where its results
+// may be cut, cut is 1.
+func (e *entry) show(n need, cut int) jsontext.Value {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.shown[n] == nil {
-		e.shown[n] = e.compose(n)
+	if e.shown[n][cut] == nil {
+		e.shown[n][cut] = e.compose(n)
+		if cut > 0 { // a head of what it promises would not fit it
+			e.shown[n][cut] = mcp.DropMember(e.shown[n][cut], "outputSchema")
+		}
 	}
-	return e.shown[n]
+	return e.shown[n][cut]
 }
 
 func (e *entry) compose(n need) jsontext.Value {

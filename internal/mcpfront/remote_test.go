@@ -22,7 +22,8 @@ import (
 // costs its own tools and nothing else.
 func TestServerWithoutMeasure(t *testing.T) {
 	t.Parallel()
-	s := begin(t, mcpfront.Options{}, func(r *space.Rules) { r.Limits.Rate, r.Limits.Burst = 100_000, 100_000 })
+	// A list whose time is over before its pages are is read anew.
+	s := begin(t, mcpfront.Options{Patience: patience}, func(r *space.Rules) { r.Limits.Rate, r.Limits.Burst = 100_000, 100_000 })
 	s.offer("remote", nil)
 	var pages atomic.Int64
 	s.join("remote", client.Options{Handler: func(_ context.Context, q *client.Request) (any, error) {

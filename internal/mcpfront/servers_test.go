@@ -146,7 +146,11 @@ func (v *server) ask(ctx context.Context, q *client.Request, arguments jsontext.
 	if other, ok := parley.MemberString(arguments, "correlation"); ok {
 		id = other
 	}
-	reply, err := v.room.Request(ctx, whom, method, jsontext.Value(`{"message":"which?","n":9007199254740993}`), client.Correlate(id))
+	params := parley.Member(arguments, "params")
+	if params == nil {
+		params = jsontext.Value(`{"message":"which?","n":9007199254740993}`)
+	}
+	reply, err := v.room.Request(ctx, whom, method, params, client.Correlate(id))
 	text := ""
 	if err != nil {
 		text = err.Error()
@@ -159,13 +163,22 @@ func (v *server) ask(ctx context.Context, q *client.Request, arguments jsontext.
 	return jsontext.Value(`{"content":[],"said":` + string(quote(text)) + `}`), nil
 }
 
-// rounds asks for input as servers of 2026-07-28 do, as often as the arguments say.
+// rounds asks for input as servers of 2026-07-28 do, as often as the arguments say,
+// which also say whether it takes errors for answers.
 func (v *server) rounds(q *client.Request) (any, error) {
 	want := 1
 	fmt.Sscan(string(parley.Member(parley.Member(q.Params, "arguments"), "times")), &want)
 	state, _ := parley.MemberString(q.Params, "requestState")
+	asks := parley.Member(parley.Member(q.Params, "arguments"), "asks")
+	if asks == nil {
+		asks = jsontext.Value(`{"method":"elicitation/create","params":{"message":"which?"}}`)
+	}
+	meta := ""
+	if string(parley.Member(parley.Member(q.Params, "arguments"), "errors")) == "true" {
+		meta = `"_meta":{"parley/errors":true},`
+	}
 	if len(state) < want {
-		return jsontext.Value(`{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"which?"}}},"requestState":"` + state + `x"}`), nil
+		return jsontext.Value(`{"resultType":"input_required",` + meta + `"inputRequests":{"a":` + string(asks) + `},"requestState":"` + state + `x"}`), nil
 	}
 	return jsontext.Value(`{"content":[],"said":` + string(parley.Member(q.Params, "inputResponses")) + `}`), nil
 }

@@ -183,7 +183,7 @@ func (s *session) hear(server, method string, params jsontext.Value, msg []byte)
 // loud reports whether a log message is of the level that the client asked for,
 // or of one that matters more; others of the participant may want more.
 func (s *session) loud(params jsontext.Value) bool {
-	least, _ := stringOf(s.logLevel())
+	least, _ := mcp.Unquote(s.logLevel())
 	level, _ := parley.MemberString(params, "level")
 	at := slices.Index(levels, level)
 	return at < 0 || at >= slices.Index(levels, least)
@@ -267,7 +267,7 @@ func (s *subscription) read(ctx context.Context, asked jsontext.Value) (jsontext
 	}
 	uris := jsontext.Value{'['}
 	for v := range parley.Elements(member(asked, "resourceSubscriptions")) {
-		uri, ok := stringOf(v)
+		uri, ok := mcp.Unquote(v)
 		if !ok {
 			return nil, invalidParams("params.notifications.resourceSubscriptions holds something else than strings")
 		}

@@ -29,6 +29,7 @@ func TestWire(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := begin(t, mcpfront.Options{Version: "9"}, nil)
+			s.budget = map[string]int{"other": 300}
 			s.serve("files")
 			s.serve("wiki")
 			got := play(s, string(text))

@@ -37,7 +37,8 @@ var cast = []struct{ id, capabilities string }{
 	{"aloof", `[]`},
 }
 
-func token(who string) string { return "the-token-of-" + who }
+// token is one that is never kept out, whoever guesses from the same address.
+func token(who string) string { return "a-token-that-nobody-guesses-of-" + who }
 
 // configuration is what the gateway is started with.
 func configuration(program, dir string) string {

@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/parleyhq/parley"
-	"github.com/parleyhq/parley/internal/space"
 )
 
 // The bounds. Of each space a gateway keeps the ids and digests of the newest
@@ -14,7 +13,7 @@ import (
 const (
 	remembered  = 1 << 16 // envelopes of a space whose ids are known
 	perEnvelope = 512     // bytes of heap for each, with its place in a checkpoint that is being made
-	perContext  = 1 << 10 // bytes of heap for each of the contexts that are known
+	perContext  = 3 << 9  // the same for each of the contexts that are known, a third of it lasting
 	retained    = 8 << 20 // bytes of frames of a space
 )
 
@@ -23,7 +22,7 @@ const (
 // own rhythms are in them.
 var bounds = [watched]float64{
 	goroutines: 6,
-	files:      10,
+	files:      14, // four readers of the journal with three or four each, of which one was there
 	resident:   48 << 20,
 	heap:       16 << 20,
 	live:       8 << 20,
@@ -56,7 +55,7 @@ func recall(from, to sample) (bytes float64) {
 func memory(f figures, name string) (bytes float64) {
 	label := fmt.Sprintf("space=%q", name)
 	admitted := f.sum("parley_envelopes_admitted_total", label)
-	bytes = min(remembered, admitted)*perEnvelope + min(space.MostContexts, admitted)*perContext
+	bytes = min(remembered, admitted)*perEnvelope + f.sum("parley_contexts_remembered", label)*perContext
 	if frames := f.sum("parley_frames_delivered_total", label); frames > 0 {
 		bytes += min(retained, admitted*f.sum("parley_delivered_bytes_total", label)/frames)
 	}

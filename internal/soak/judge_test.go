@@ -36,7 +36,7 @@ func TestFiguresAreJudged(t *testing.T) {
 			}
 		}, ""},
 		{"goroutines", func(r *Report) { r.End.values[goroutines] += 7 }, "goroutines: 47.0"},
-		{"files", func(r *Report) { r.End.values[files] += 11 }, "open files: 61.0"},
+		{"files", func(r *Report) { r.End.values[files] += 15 }, "open files: 65.0"},
 		{"resident memory", func(r *Report) { r.End.values[resident] += 49 * mega }, "resident memory, MiB: 349.0"},
 		{"heap", func(r *Report) { r.End.values[heap] += 17 * mega }, "heap in use, MiB: 37.0"},
 		{"what the collector finds alive", func(r *Report) { r.End.values[live] += 9 * mega }, "next collection at, MiB: 34.0"},
@@ -99,9 +99,9 @@ func TestWhatWasNotSeenIsMissing(t *testing.T) {
 
 func TestFaultsAreHeard(t *testing.T) {
 	for _, c := range []struct{ said, want string }{
-		{"time=x level=WARN msg=\"slow\"\n", ""},
-		{"time=x level=ERROR msg=\"a request failed\"\ntime=x level=INFO msg=next\n",
-			"the gateway said: time=x level=ERROR msg=\"a request failed\""},
+		{`{"time":"x","level":"WARN","msg":"slow"}` + "\n", ""},
+		{`{"time":"x","level":"ERROR","msg":"a request failed"}` + "\n" + `{"level":"INFO","msg":"next"}` + "\n",
+			`the gateway said: {"time":"x","level":"ERROR","msg":"a request failed"}`},
 		{"==================\nWARNING: DATA RACE\nRead at 0x00c000\n", "the gateway said: WARNING: DATA RACE\n    Read at 0x00c000"},
 		{"panic: send on closed channel\n\ngoroutine 7 [running]:\n", "the gateway said: panic: send on closed channel\n    \n    goroutine 7 [running]:"},
 		{"fatal error: all goroutines are asleep - deadlock!\n", "the gateway said: fatal error: all goroutines are asleep - deadlock!"},

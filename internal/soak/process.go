@@ -124,7 +124,7 @@ func (p *process) children() (pids []int) {
 }
 
 // alarms are what must not stand on a gateway's standard error.
-var alarms = []string{"DATA RACE", "panic", "fatal error", "level=ERROR", "goroutine stack exceeds"}
+var alarms = []string{"DATA RACE", "panic", "fatal error", `"level":"ERROR"`, "goroutine stack exceeds"}
 
 // heard finds the lines of a gateway's standard error that speak of a fault. One
 // that is not of the log is the first of several, some of which come with it.
@@ -140,7 +140,7 @@ func heard(r io.Reader) (faults []string, err error) {
 			faults[len(faults)-1] += "\n    " + line
 		case len(faults) < mostFaults && slices.ContainsFunc(alarms, func(a string) bool { return strings.Contains(line, a) }):
 			faults = append(faults, "the gateway said: "+line)
-			if !strings.Contains(line, "level=") {
+			if !strings.Contains(line, `"level":`) {
 				left = following
 			}
 		}

@@ -3,34 +3,27 @@ package soak
 import (
 	"flag"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"github.com/parleyhq/parley/internal/built"
 )
 
 var (
 	duration = flag.Duration("duration", 10*time.Second, "how long the gateway is at work")
-	built    = flag.String("program", "", "the parley that runs; built from the source by default")
+	given    = flag.String("program", "", "the parley that runs; built from the source by default")
 	seed     = flag.Uint64("seed", 0, "decides who does what; 0 is a random one, which is printed")
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { built.Main(m) }
 
 func program(t *testing.T) string {
 	t.Helper()
-	if *built != "" {
-		return *built
+	if *given != "" {
+		return *given
 	}
-	path := filepath.Join(t.TempDir(), "parley")
-	build := exec.Command("go", "build", "-o", path, "../../cmd/parley")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building parley: %v\n%s", err, out)
-	}
-	return path
+	return built.Program(t, "../../cmd/parley")
 }
 
 // A gateway that everybody uses in every way gives back what it takes.

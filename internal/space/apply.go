@@ -36,6 +36,8 @@ func (s *State) follow(e *parley.Envelope, kind parley.Kind) []Effect {
 		return s.applyRevoke(e)
 	case parley.KindKick:
 		return s.applyKick(e)
+	case parley.KindRestartBridge:
+		return s.applyRestart(e)
 	case parley.KindAcceptTool:
 		s.applyAccept(e)
 	case parley.KindRedact:

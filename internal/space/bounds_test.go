@@ -56,6 +56,19 @@ func TestStateHasASize(t *testing.T) {
 	}
 }
 
+// TestContextOfARequestCounts asks once within a context of a long name: an open
+// request takes more of the room by that name.
+func TestContextOfARequestCounts(t *testing.T) {
+	size := func(within string) int {
+		p := newPlay(t, t.Name())
+		p.do(`you> {"id":"q","to":["files"],` + within + `"kind":"mcp/request:tools/list","payload":{"method":"tools/list"}}`)
+		return p.state.requests.size
+	}
+	if got := size(`"context":{"id":"`+strings.Repeat("c", 128)+`"},`) - size(""); got != 128 {
+		t.Errorf("a name of 128 bytes takes %d", got)
+	}
+}
+
 // TestProposalOfLongAgo ends more proposals than are remembered: a request that
 // names one is still none like any other.
 func TestProposalOfLongAgo(t *testing.T) {

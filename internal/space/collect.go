@@ -46,24 +46,37 @@ func (b *proposalBook) collectable(p *proposal) {
 // Uncollected is the newest proposal of a participant that asked, with collect,
 // for this call of this target ("" for one that named nobody) and is open, or
 // whose end was not collected for less than the space's proposal TTL. The digest
-// is that of the params without _meta.
+// is that of the params without _meta. Where there is none, it is the newest
+// approved one that may have asked for it: its params were redacted.
 func (s *State) Uncollected(from string, call parley.Kind, to string, params parley.Digest, now time.Time) (Proposal, bool) {
 	var target []string
 	if to != "" {
 		target = []string{to}
 	}
+	var mayBe *proposal
 	for _, id := range slices.Backward(s.proposals.collecting[from]) {
 		p := s.proposals.get(id)
 		if p == nil || !p.waits() || p.State != Open && !now.Before(p.Closed.At.Add(s.rules.Limits.ProposalTTL)) {
 			continue
 		}
-		if p.proposed == params && p.Kind == call.As(parley.TypeProposal) && slices.Equal(p.To, target) && p.addressed == (to != "") {
+		if p.Kind != call.As(parley.TypeProposal) || !slices.Equal(p.To, target) || p.addressed != (to != "") {
+			continue
+		}
+		if p.proposed == params {
 			found := p.Proposal
 			found.Outdated = p.State == Open && p.tool != (parley.Digest{}) && p.tool != s.definition(p.Kind, to)
 			return found, true
 		}
+		if p.proposed == (parley.Digest{}) && mayBe == nil && (p.State == Fulfilled || p.State == Amended) {
+			mayBe = p
+		}
 	}
-	return Proposal{}, false
+	if mayBe == nil {
+		return Proposal{}, false
+	}
+	found := mayBe.Proposal
+	found.Unsure = true
+	return found, true
 }
 
 // Collected makes the notice that a proposer has got what became of its

@@ -14,7 +14,7 @@ import (
 // contextBook is the contexts that rules and filters need (section 8 of the
 // contract): what the first envelope of each said, and who keeps it open. It
 // holds those that were touched last. What it forgets is still on record, and
-// comes back by [State.Recall].
+// comes back by [State.RecallFor].
 //
 // A context is open until its type's idle time has passed since it was touched.
 // Nothing happens at that moment: whether it has come is asked when it matters.
@@ -23,19 +23,18 @@ type contextBook struct {
 	byID   map[string]*list.Element // of *contextEntry
 	recent *list.List               // touched last at the front
 	held   map[holding]map[*contextEntry]struct{}
-	opened uint64 // so many, ever: lineages that were found before may have grown
-	forgot bool   // some were forgotten
+	above  map[string]*children // by the context that they name as their parent, opened or not
+	opened uint64               // so many, ever: lineages that were found before may have grown
+	forgot bool                 // some were forgotten
 }
 
 // holding is whose limit an open context counts against: that of who opened it,
-// or opened it again. Types with a limit of their own are counted apart.
+// or opened it again but by an answer to what was asked in it. Types with a limit of
+// their own are counted apart.
 type holding struct{ participant, pool string }
 
 type contextEntry struct {
-	id, typ, parent, opener string
-	depth                   int
-	touched                 time.Time
-
+	KnownContext
 	holding holding
 	kept    time.Time // when who it counts for touched it
 	lineage *Lineage
@@ -45,10 +44,13 @@ type contextEntry struct {
 // MostContexts is how many contexts are in memory.
 const MostContexts = 1 << 14
 
+// ContextsRemembered is how many contexts are in memory.
+func (s *State) ContextsRemembered() int { return s.contexts.recent.Len() }
+
 func newContextBook() *contextBook {
 	return &contextBook{
 		size: MostContexts, byID: make(map[string]*list.Element), recent: list.New(),
-		held: make(map[holding]map[*contextEntry]struct{}),
+		held: make(map[holding]map[*contextEntry]struct{}), above: make(map[string]*children),
 	}
 }
 
@@ -59,6 +61,12 @@ func (b *contextBook) get(id string) *contextEntry {
 	return nil
 }
 
+// children are the contexts in memory that name another as their parent.
+type children struct {
+	count  int
+	height int // at most so many levels are below the parent
+}
+
 // depth is that of a context with a parent. One that nobody has opened counts as
 // well.
 func (b *contextBook) depth(parent string) int {
@@ -66,31 +74,78 @@ func (b *contextBook) depth(parent string) int {
 		return 1
 	}
 	if p := b.get(parent); p != nil {
-		return p.depth + 1
+		return b.depthOf(p) + 1
 	}
 	return 2
+}
+
+// depthOf is how deep a context lies now: deeper than when it was opened where
+// its parent came later.
+func (b *contextBook) depthOf(c *contextEntry) int {
+	return max(c.Depth, len(b.lineageOf(c).Path))
+}
+
+// height is how many levels are below a context. Before it is opened there may
+// be some, of contexts that came before their parents.
+func (b *contextBook) height(id string) int {
+	if below := b.above[id]; below != nil {
+		return below.height
+	}
+	return 0
 }
 
 // add takes in a context that is not there, and forgets the one that was touched
 // longest ago where there are too many.
 func (b *contextBook) add(c *contextEntry) {
-	b.byID[c.id] = b.recent.PushFront(c)
+	b.byID[c.ID] = b.recent.PushFront(c)
 	b.opened++
 	b.hold(c, c.holding, c.kept)
+	b.raise(c)
 	if b.recent.Len() <= b.size {
 		return
 	}
 	last := b.recent.Back()
 	old := b.recent.Remove(last).(*contextEntry)
-	delete(b.byID, old.id)
+	delete(b.byID, old.ID)
 	b.release(old)
+	b.lower(old)
 	b.forgot = true
+}
+
+// raise tells those above a context that it is there.
+func (b *contextBook) raise(c *contextEntry) {
+	if c.Parent == "" {
+		return
+	}
+	if b.above[c.Parent] == nil {
+		b.above[c.Parent] = new(children)
+	}
+	b.above[c.Parent].count++
+	height := b.height(c.ID) + 1
+	for at := c; at != nil && height < LongestPath; at = b.get(at.Parent) {
+		below := b.above[at.Parent]
+		if below == nil || below.height >= height {
+			return
+		}
+		below.height = height
+		height++
+	}
+}
+
+// lower counts out a context that is forgotten. How high the others are is not
+// asked again: it is too much rather than too little.
+func (b *contextBook) lower(c *contextEntry) {
+	if below := b.above[c.Parent]; below != nil {
+		if below.count--; below.count == 0 {
+			delete(b.above, c.Parent)
+		}
+	}
 }
 
 // touch notes that an envelope belongs to a context. Those above it are
 // remembered for as long as it is, since its place in the tree is theirs.
 func (b *contextBook) touch(c *contextEntry, at time.Time) {
-	c.touched = at
+	c.Touched = at
 	for _, id := range b.lineageOf(c).Path {
 		if known := b.byID[id]; known != nil {
 			b.recent.MoveToFront(known)
@@ -136,29 +191,29 @@ func (b *contextBook) isFull(by holding, most int, concluded func(*contextEntry)
 // lineageOf is where a context stands. Parents may form a circle, which is
 // followed once.
 func (b *contextBook) lineageOf(c *contextEntry) *Lineage {
-	if c.lineage != nil && (c.parent == "" || c.asOf == b.opened) {
+	if c.lineage != nil && (c.Parent == "" || c.asOf == b.opened) {
 		return c.lineage
 	}
-	path := []string{c.id}
-	for at := c; at != nil && at.parent != "" && !slices.Contains(path, at.parent) && len(path) < longestPath; at = b.get(at.parent) {
-		path = append(path, at.parent)
+	path := append(make([]string, 0, max(c.Depth, 1)), c.ID)
+	for at := c; at != nil && at.Parent != "" && !slices.Contains(path, at.Parent) && len(path) < LongestPath; at = b.get(at.Parent) {
+		path = append(path, at.Parent)
 	}
 	c.asOf = b.opened
 	if c.lineage == nil || !slices.Equal(c.lineage.Path, path) {
-		c.lineage = &Lineage{Type: c.typ, Path: path}
+		c.lineage = &Lineage{Type: c.Type, Path: path}
 	}
 	return c.lineage
 }
 
-// longestPath bounds what is looked at of those above, beyond any depth that
-// makes sense.
-const longestPath = 64
+// LongestPath bounds what is looked at of those above a context, beyond any depth
+// that makes sense.
+const LongestPath = 64
 
 // contextType is the type that the context's first envelope gave it: a later
 // one cannot change under which rules it is judged.
 func (s *State) contextType(c *parley.Context) string {
 	if first := s.contexts.get(c.ID); first != nil {
-		return first.typ
+		return first.Type
 	}
 	return c.Type
 }
@@ -186,21 +241,37 @@ func (j *judgement) context() error {
 	return j.chargeContext(c.ID, limits.Rate)
 }
 
-// opensContext refuses a context that lies too deep, or is one too many.
+// opensContext refuses a context that lies too deep, or is one too many. An
+// answer always gets through to the context of its request, where that was
+// concluded meanwhile: its sender can neither choose another nor wait for room.
 func (j *judgement) opensContext(c *parley.Context, typ string, limits ContextType) error {
 	known := j.contexts.get(c.ID)
-	if known != nil && !j.concluded(known) {
+	if known != nil && (j.answered.askedIn(c.ID) || !j.concluded(known)) {
 		return nil
 	}
 	if known == nil {
-		if depth := j.contexts.depth(c.Parent); depth > limits.Depth {
-			return parley.Errorf(parley.ContextLimit, "context %q would be %d deep, the limit is %d", c.ID, depth, limits.Depth).
-				WithHint("go on in its parent, or open one without a parent")
+		if err := j.tooDeep(c, limits.Depth); err != nil {
+			return err
 		}
 	}
 	if j.contexts.isFull(j.rules.holding(j.from, typ), limits.Open, j.concluded) {
 		return parley.Errorf(parley.ContextLimit, "%d contexts%s are kept open by you, the limit", limits.Open, ofType(&j.rules, typ)).
-			WithHint("go on in one of them; one that nobody refers to for %v is concluded", limits.Idle)
+			WithHint("go on in one of them; one that nobody sends anything in for %v is concluded", limits.Idle)
+	}
+	return nil
+}
+
+// tooDeep refuses a context that would lie too deep, or push those too deep that
+// were opened before it and named it as their parent.
+func (j *judgement) tooDeep(c *parley.Context, most int) error {
+	depth, below := j.contexts.depth(c.Parent), j.contexts.height(c.ID)
+	switch {
+	case depth > most:
+		return parley.Errorf(parley.ContextLimit, "context %q would be %d deep, the limit is %d", c.ID, depth, most).
+			WithHint("go on in its parent, or open one without a parent")
+	case depth+below > most:
+		return parley.Errorf(parley.ContextLimit, "context %q would be %d deep, and those that are below it already %d; the limit is %d", c.ID, depth, depth+below, most).
+			WithHint("open it without a parent, or under one that is less deep")
 	}
 	return nil
 }
@@ -213,7 +284,7 @@ func ofType(r *Rules, typ string) string {
 }
 
 func (j *judgement) concluded(c *contextEntry) bool {
-	return j.rules.Concluded(c.typ, c.touched, j.now)
+	return j.rules.Concluded(c.Type, c.Touched, j.now)
 }
 
 // holding is what a context of a type counts for that a participant opens.
@@ -232,19 +303,28 @@ func (s *State) applyContext(e *parley.Envelope) {
 	c := s.contexts.get(e.Context.ID)
 	switch {
 	case c == nil:
-		c = &contextEntry{
-			id: strings.Clone(e.Context.ID), typ: strings.Clone(e.Context.Type), parent: strings.Clone(e.Context.Parent),
-			opener: strings.Clone(e.From), depth: s.contexts.depth(e.Context.Parent), touched: e.TS, kept: e.TS,
-		}
-		c.holding = s.rules.holding(c.opener, c.typ)
-		s.contexts.add(c)
+		c = s.recall(KnownContext{
+			ID: strings.Clone(e.Context.ID), Type: strings.Clone(e.Context.Type), Parent: strings.Clone(e.Context.Parent),
+			Opener: strings.Clone(e.From), Depth: s.contexts.depth(e.Context.Parent), Touched: e.TS,
+		})
+	case s.rules.Concluded(c.Type, c.kept, e.TS):
+		// Who has left it alone for so long need not answer for others. That goes
+		// first: whether it was released meanwhile, isFull knows and no record.
+		s.contexts.hold(c, s.goesOn(e, c.Type), e.TS)
 	case c.holding.participant == e.From:
 		c.kept = e.TS
-	case s.rules.Concluded(c.typ, c.kept, e.TS):
-		// Who has left it alone for so long need not answer for others.
-		s.contexts.hold(c, s.rules.holding(strings.Clone(e.From), c.typ), e.TS)
 	}
 	s.contexts.touch(c, e.TS)
+}
+
+// goesOn is what a context counts for that was left alone before an envelope. An
+// answer to what was asked in it counts for nobody: whoever is asked must not lack
+// room for it later.
+func (s *State) goesOn(e *parley.Envelope, typ string) holding {
+	if s.answers(e.From, e).askedIn(e.Context.ID) {
+		return holding{}
+	}
+	return s.rules.holding(strings.Clone(e.From), typ)
 }
 
 // Lineage is where a context stands in the tree, as far as that is in memory; nil
@@ -258,9 +338,12 @@ func (s *State) Lineage(id string) *Lineage {
 
 // KnownContext is what the record says of a context.
 type KnownContext struct {
-	ID, Type, Parent, Opener string
-	Depth                    int
-	Touched                  time.Time
+	ID      string    `json:"id"`
+	Type    string    `json:"type,omitempty"`   // as its first envelope said
+	Parent  string    `json:"parent,omitempty"` // "" is the main one
+	Opener  string    `json:"opener,omitempty"`
+	Depth   int       `json:"depth,omitzero"` // when it was opened; 1 without a parent
+	Touched time.Time `json:"touched,omitzero"`
 }
 
 // Remember says where the record is asked for contexts that were forgotten: find
@@ -280,8 +363,8 @@ func (j *judgement) remember() error {
 // RecallFor takes in what the record says of contexts that an envelope needs, and
 // of those above them.
 func (s *State) RecallFor(e *parley.Envelope, find func(id string) (*KnownContext, error)) error {
-	missing := s.Missing(e)
-	for asked := 0; asked < len(missing) && asked < longestPath; asked++ {
+	missing := s.missing(e)
+	for asked := 0; asked < len(missing) && asked < LongestPath; asked++ {
 		c, err := find(missing[asked])
 		if err != nil {
 			return err
@@ -289,7 +372,9 @@ func (s *State) RecallFor(e *parley.Envelope, find func(id string) (*KnownContex
 		if c == nil {
 			continue
 		}
-		s.Recall(*c)
+		if s.contexts.get(c.ID) == nil {
+			s.recall(*c)
+		}
 		if c.Parent != "" && s.contexts.get(c.Parent) == nil {
 			missing = append(missing, c.Parent)
 		}
@@ -300,10 +385,9 @@ func (s *State) RecallFor(e *parley.Envelope, find func(id string) (*KnownContex
 // mostMissing bounds what is looked up for one envelope.
 const mostMissing = 8
 
-// Missing are the contexts that an envelope may mean and the state may have
-// forgotten: the record has to be asked, and [State.Recall] told, before it is
-// judged or applied. As long as nothing was forgotten there are none.
-func (s *State) Missing(e *parley.Envelope) (ids []string) {
+// missing are the contexts that an envelope may mean and the state may have
+// forgotten. As long as nothing was forgotten there are none.
+func (s *State) missing(e *parley.Envelope) (ids []string) {
 	if !s.contexts.forgot {
 		return nil
 	}
@@ -324,14 +408,11 @@ func (s *State) Missing(e *parley.Envelope) (ids []string) {
 	return ids
 }
 
-// Recall takes in what the record says of a context.
-func (s *State) Recall(c KnownContext) {
-	if s.contexts.get(c.ID) == nil {
-		s.contexts.add(&contextEntry{
-			id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: c.Depth,
-			touched: c.Touched, kept: c.Touched, holding: s.rules.holding(c.Opener, c.Type),
-		})
-	}
+// recall takes in a context that is not there, for which its opener answers.
+func (s *State) recall(known KnownContext) *contextEntry {
+	c := &contextEntry{KnownContext: known, kept: known.Touched, holding: s.rules.holding(known.Opener, known.Type)}
+	s.contexts.add(c)
+	return c
 }
 
 // inContext is a sender's bucket in one context.
@@ -371,32 +452,20 @@ func (s *State) forgetBuckets(now time.Time) {
 	s.bucketsKept = len(s.inContexts)
 }
 
-// copied are the contexts as they are now, those touched last at the end.
-func (b *contextBook) copied() []contextEntry {
-	list := make([]contextEntry, 0, b.recent.Len())
+// saved are the contexts as they are now, those touched last at the end.
+func (b *contextBook) saved() []savedContext {
+	list := make([]savedContext, 0, b.recent.Len())
 	for at := b.recent.Back(); at != nil; at = at.Prev() {
-		list = append(list, *at.Value.(*contextEntry))
+		c := at.Value.(*contextEntry)
+		list = append(list, savedContext{c.KnownContext, c.holding.participant, c.kept})
 	}
 	return list
 }
 
-func saveContexts(list []contextEntry) (saved []savedContext) {
-	for i := range list {
-		c := &list[i]
-		saved = append(saved, savedContext{
-			ID: c.id, Type: c.typ, Parent: c.parent, Opener: c.opener, Depth: c.depth,
-			Touched: c.touched, Holder: c.holding.participant, Kept: c.kept,
-		})
-	}
-	return saved
-}
-
 func (s *State) restoreContexts(n *Snapshot) {
 	for _, c := range n.Contexts {
-		s.contexts.add(&contextEntry{
-			id: c.ID, typ: c.Type, parent: c.Parent, opener: c.Opener, depth: max(c.Depth, 1),
-			touched: c.Touched, holding: s.rules.holding(c.Holder, c.Type), kept: c.Kept,
-		})
+		c.Depth = max(c.Depth, 1) // earlier versions did not write it
+		s.contexts.add(&contextEntry{KnownContext: c.KnownContext, kept: c.Kept, holding: s.rules.holding(c.Holder, c.Type)})
 	}
 	s.contexts.forgot = s.contexts.forgot || n.Forgot
 }

@@ -19,9 +19,29 @@ type ContextType struct {
 }
 
 // ContextType is what holds for contexts of a type, with the limits of the space
-// where it has none of its own.
+// where it has none of its own. Of rules that [Rules.WithDefaults] made it is
+// looked up.
 func (r *Rules) ContextType(name string) ContextType {
-	t, l := r.ContextTypes[name], r.Limits.WithDefaults()
+	if r.types == nil {
+		return r.ContextTypes[name].within(r.Limits.WithDefaults())
+	}
+	if t, named := r.types[name]; named {
+		return t
+	}
+	return r.otherType
+}
+
+// resolve finds out what holds for every type, so that no envelope has to.
+func (r *Rules) resolve() {
+	r.otherType = ContextType{}.within(r.Limits)
+	r.types = make(map[string]ContextType, len(r.ContextTypes))
+	for name, t := range r.ContextTypes {
+		r.types[name] = t.within(r.Limits)
+	}
+}
+
+// within fills in the limits of the space.
+func (t ContextType) within(l Limits) ContextType {
 	t.Rate = cmp.Or(t.Rate, l.ContextRate)
 	t.Depth = cmp.Or(t.Depth, l.ContextDepth)
 	t.Open = cmp.Or(t.Open, l.OpenContexts)

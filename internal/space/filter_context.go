@@ -1,6 +1,7 @@
 package space
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -50,6 +51,27 @@ func ParseContexts(text string) (ContextFilter, error) {
 	return f, nil
 }
 
+// OfTypes lets contexts of some types through, and no others; without any it is
+// none. A type that is not 1 to [parley.MaxID] visible ASCII characters can be
+// named by no filter, and more than 64 are more than a connection may ask for:
+// ParseContexts then refuses what String writes.
+func OfTypes(types ...string) ContextFilter {
+	return filterOf("type", types)
+}
+
+// OfTrees lets contexts and their descendants through, and no others; the same
+// holds for their ids as for the types of OfTypes.
+func OfTrees(ids ...string) ContextFilter { return filterOf("tree", ids) }
+
+func filterOf(how string, names []string) ContextFilter {
+	if len(names) == 0 {
+		return ContextFilter{how: "none"}
+	}
+	names = slices.Clone(names)
+	slices.Sort(names)
+	return ContextFilter{how: how, names: slices.Compact(names)}
+}
+
 var (
 	unescapeName = strings.NewReplacer("%2C", ",", "%2c", ",", "%25", "%")
 	escapeName   = strings.NewReplacer("%", "%25", ",", "%2C")
@@ -58,11 +80,8 @@ var (
 // String is the filter as ParseContexts reads it. Filters that mean the same are
 // written the same.
 func (f ContextFilter) String() string {
-	switch f.how {
-	case "":
-		return "all"
-	case "none":
-		return f.how
+	if len(f.names) == 0 {
+		return f.How()
 	}
 	names := make([]string, len(f.names))
 	for i, name := range f.names {
@@ -71,14 +90,27 @@ func (f ContextFilter) String() string {
 	return f.how + ":" + strings.Join(names, ",")
 }
 
-// Names is how many types or contexts it names.
-func (f ContextFilter) Names() int { return len(f.names) }
+// How is what the filter goes by: all, none, type, id or tree.
+func (f ContextFilter) How() string { return cmp.Or(f.how, "all") }
+
+// Names are the types or contexts that it names, in order, each once and as they
+// are, without escapes; none of all and none. They are not to be changed.
+func (f ContextFilter) Names() []string { return f.names }
 
 // All reports whether the filter lets everything through.
 func (f ContextFilter) All() bool { return f.how == "" }
 
-// NeedsLineage reports whether more than a context's id decides.
-func (f ContextFilter) NeedsLineage() bool { return f.how == "type" || f.how == "tree" }
+// Reach is of how many contexts, from an envelope's own upwards, it needs to know
+// more than their ids: of none, of one for its type, or of [LongestPath].
+func (f ContextFilter) Reach() int {
+	switch f.how {
+	case "type":
+		return 1
+	case "tree":
+		return LongestPath
+	}
+	return 0
+}
 
 // Match reports whether the filter lets a context through; nil is the main one.
 func (f ContextFilter) Match(l *Lineage) bool {

@@ -1,8 +1,11 @@
 package space
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parleyhq/parley"
 )
@@ -59,5 +62,75 @@ func TestFilter(t *testing.T) {
 		if !NewFilter("me", Settings{Kinds: caps(pattern)}).Match(&as) {
 			t.Errorf("%s is not heard", pattern)
 		}
+	}
+}
+
+// What OfTypes makes can be written down and read again, whatever the types are
+// called.
+func TestOfTypes(t *testing.T) {
+	for _, c := range []struct {
+		types []string
+		want  string
+	}{
+		{nil, "none"},
+		{[]string{"workflow", "audit", "workflow"}, "type:audit,workflow"},
+		{[]string{"a,b", "100%", "%2C"}, "type:%252C,100%25,a%2Cb"},
+	} {
+		f := OfTypes(c.types...)
+		if f.String() != c.want {
+			t.Errorf("%q: %s, want %s", c.types, f, c.want)
+		}
+		again, err := ParseContexts(f.String())
+		if err != nil || again.String() != c.want {
+			t.Errorf("%q: read again it is %s, %v", c.types, again, err)
+		}
+		for _, typ := range c.types {
+			if l := (&Lineage{Type: typ, Path: []string{"c"}}); !f.Match(l) || !again.Match(l) {
+				t.Errorf("%q does not let %q through", c.types, typ)
+			}
+		}
+		if f.Match(&Lineage{Type: "other", Path: []string{"c"}}) {
+			t.Errorf("%q lets another type through", c.types)
+		}
+	}
+}
+
+// What OfTrees makes, too; and once it is read, it says again what it was made of.
+func TestOfTrees(t *testing.T) {
+	ids := []string{"100%", "a,b", "c"}
+	for _, f := range []ContextFilter{OfTrees("c", "a,b", "100%", "c"), OfTrees()} {
+		again, err := ParseContexts(f.String())
+		if err != nil || again.String() != f.String() || again.How() != f.How() || !slices.Equal(again.Names(), f.Names()) {
+			t.Errorf("%s: read again it is %s, %v", f, again, err)
+		}
+	}
+	if f := OfTrees("c", "a,b", "100%", "c"); f.How() != "tree" || !slices.Equal(f.Names(), ids) || f.String() != "tree:100%25,a%2Cb,c" {
+		t.Errorf("%s %q: %s", f.How(), f.Names(), f)
+	}
+	if f := OfTrees(); f.How() != "none" || len(f.Names()) != 0 {
+		t.Errorf("%s %q", f.How(), f.Names())
+	}
+	if f := (ContextFilter{}); f.How() != "all" || f.String() != "all" {
+		t.Errorf("%s: %s", f.How(), f)
+	}
+	f := OfTrees("a,b")
+	if !f.Match(&Lineage{Path: []string{"x", "a,b"}}) || f.Match(&Lineage{Path: []string{"x", "a"}}) {
+		t.Error("it does not go by the path")
+	}
+}
+
+// Rules say the same of a type before and after they were filled in.
+func TestContextTypeOfFilledRules(t *testing.T) {
+	rules := Rules{Limits: Limits{ContextDepth: 4}, ContextTypes: map[string]ContextType{
+		"audit": {Depth: 1, Idle: time.Hour}, "plain": {},
+	}}
+	filled := rules.WithDefaults()
+	for _, name := range []string{"audit", "plain", "other", ""} {
+		if was, is := rules.ContextType(name), filled.ContextType(name); !reflect.DeepEqual(was, is) {
+			t.Errorf("%q: %+v, and filled in %+v", name, was, is)
+		}
+	}
+	if got := filled.ContextType("audit"); got.Depth != 1 || got.Idle != time.Hour || got.Open != 256 {
+		t.Errorf("audit has %+v", got)
 	}
 }

@@ -78,9 +78,7 @@ func (j *judgement) mustCover(caps parley.Capabilities) error {
 	own := j.Capabilities(j.from)
 	for _, c := range caps {
 		if !own.Covers(c) {
-			err := parley.Errorf(parley.CapabilityViolation, "what you may send yourself does not cover %s", c)
-			err.AttemptedKind, err.Capabilities = j.kind.String(), own
-			return err
+			return parley.Errorf(parley.CapabilityViolation, "what you may send yourself does not cover %s", c)
 		}
 	}
 	return nil

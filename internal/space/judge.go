@@ -1,6 +1,8 @@
 package space
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -21,11 +23,20 @@ func (s *State) Judge(from string, e *parley.Envelope, now time.Time) (Verdict, 
 		j.capability, j.correlation, j.context, j.meaning,
 	} {
 		if err := check(); err != nil {
-			return Verdict{}, j.refused(err)
+			return Verdict{}, j.refused(j.told(err))
 		}
 	}
 	s.stamp(e, from, now)
 	return Verdict{Envelope: e, Kind: j.kind, To: j.addressees()}, nil
+}
+
+// told is an error as the sender gets it: one that may not send something also reads
+// what that was, and what it may.
+func (j *judgement) told(err error) error {
+	if e, ok := errors.AsType[*parley.Error](err); ok && e.Code == parley.CapabilityViolation {
+		e.AttemptedKind, e.Capabilities = j.kind.String(), j.Capabilities(j.from)
+	}
+	return err
 }
 
 // addressees are those named in to, and the proposer where the envelope fulfils
@@ -84,18 +95,22 @@ func (j *judgement) reserved() error {
 // readKind finds the effective kind (section 3) and refuses a kind that lies
 // about its payload.
 func (j *judgement) readKind() error {
-	if len(j.e.Kind) > parley.MaxKind {
-		return parley.Errorf(parley.InvalidKind, "the kind is longer than %d bytes", parley.MaxKind)
-	}
-	kind, err := parley.ParseKind(j.e.Kind)
-	if err != nil {
+	if err := j.parseKind(); err != nil {
 		return err
 	}
-	j.kind = kind
 	if err := j.readPayload(); err != nil {
 		return err
 	}
 	return parley.CheckSubject(j.kind)
+}
+
+func (j *judgement) parseKind() error {
+	if len(j.e.Kind) > parley.MaxKind {
+		return parley.Errorf(parley.InvalidKind, "the kind is longer than %d bytes", parley.MaxKind)
+	}
+	kind, err := parley.ParseKind(j.e.Kind)
+	j.kind = kind
+	return err
 }
 
 func (j *judgement) readPayload() error {
@@ -141,11 +156,7 @@ func (j *judgement) capability() error {
 		return err
 	}
 	err := parley.Errorf(parley.CapabilityViolation, "you may not send %.200s", j.kind)
-	err.AttemptedKind = j.kind.String()
-	err.Capabilities = caps
-	if hint := j.proposalHint(caps, action); hint != "" {
-		err.Hint = hint
-	}
+	err.Hint = cmp.Or(j.contextHint(caps, action), j.proposalHint(caps, action))
 	return err
 }
 

@@ -49,3 +49,8 @@ func (s *State) applyKick(e *parley.Envelope) []Effect {
 	reason, _ := parley.MemberString(e.Payload, "reason")
 	return []Effect{{Type: Remove, Participant: id, Reason: reason}}
 }
+
+func (s *State) applyRestart(e *parley.Envelope) []Effect {
+	id, _ := parley.MemberString(e.Payload, "participant")
+	return []Effect{{Type: Restart, Participant: id}}
+}

@@ -18,16 +18,24 @@ const (
 
 // Connect takes in one more connection of a participant. Its first one makes
 // a presence to put on record; the error is limit_reached, rate_limited or
-// not_found.
+// not_found. The limit of connections does not keep out who has none: others could
+// take them all.
 func (s *State) Connect(id string, now time.Time) (*parley.Envelope, error) {
+	if limit := s.rules.Limits.Connections; s.connections[id] > 0 && s.connected >= limit {
+		return nil, parley.Errorf(parley.LimitReached, "connections: %d are open, the limit is %d", s.connected, limit)
+	}
+	return s.Replace(id, now)
+}
+
+// Replace is Connect for a connection in whose place another one of the same
+// participant goes, so that the limit of connections does not count.
+func (s *State) Replace(id string, now time.Time) (*parley.Envelope, error) {
 	limits := s.rules.Limits
 	switch {
 	case !s.Known(id):
 		return nil, parley.Errorf(parley.NotFound, "no participant here is called %.80q", id)
 	case s.connections[id] == 0 && len(s.connections) >= limits.Participants:
 		return nil, parley.Errorf(parley.LimitReached, "participants: %d are here, the limit", limits.Participants)
-	case s.connected >= limits.Connections:
-		return nil, parley.Errorf(parley.LimitReached, "connections: %d are open, the limit", limits.Connections)
 	}
 	if err := s.arrive(id, now); err != nil {
 		return nil, err
@@ -35,6 +43,7 @@ func (s *State) Connect(id string, now time.Time) (*parley.Envelope, error) {
 	s.connections[id]++
 	s.connected++
 	if s.connections[id] == 1 {
+		s.since[id] = now
 		s.enrol(id)
 	}
 	if s.connections[id] > 1 || s.present[id] {
@@ -55,6 +64,7 @@ func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
 		return nil
 	}
 	delete(s.connections, id)
+	delete(s.since, id)
 	s.roster.remove(id)
 	if !s.present[id] {
 		return nil
@@ -65,7 +75,7 @@ func (s *State) Disconnect(id string, now time.Time) *parley.Envelope {
 // AdoptConnections takes over who is connected, and how fast they send, from
 // a state that a rebuilt one replaces.
 func (s *State) AdoptConnections(old *State) {
-	s.connections, s.connected = old.connections, old.connected
+	s.connections, s.connected, s.since = old.connections, old.connected, old.since
 	s.buckets, s.arrivals = old.buckets, old.arrivals
 	s.inContexts, s.bucketsKept = old.inContexts, old.bucketsKept
 	for _, id := range slices.Sorted(maps.Keys(s.connections)) {

@@ -36,6 +36,10 @@ type Proposal struct {
 	// tool has another definition now, so that nobody can approve it any more.
 	Outdated bool
 
+	// Unsure says, of an approved one that [State.Uncollected] returns, that nobody
+	// can tell whether it asked for the same call: what it said was redacted.
+	Unsure bool
+
 	ID      string
 	Seq     uint64
 	Kind    parley.Kind // effective
@@ -65,7 +69,7 @@ type proposal struct {
 	known     []string      // while it is open: those in To who take part here
 	addressed bool          // it named somebody
 	tool      parley.Digest // of the definition that an approval is for; zero is none
-	proposed  parley.Digest // of params as proposed, where it is to be collected
+	proposed  parley.Digest // of params as proposed, where it is to be collected; zero once nothing on record says them
 	round     *openRound    // of a fulfilled one; nil where nobody is asked for more
 }
 

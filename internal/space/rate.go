@@ -12,7 +12,7 @@ import (
 // rate takes one from the sender's bucket. Answers are free: a tool that is
 // asked much must be able to answer.
 func (j *judgement) rate() error {
-	if parley.SplitKind(j.e.Kind).Type == parley.TypeResponse && j.openRequest() != nil {
+	if j.answers(j.from, j.e) != nil {
 		j.free = true
 		return nil
 	}
@@ -26,6 +26,13 @@ func (j *judgement) refused(err error) error {
 		return err
 	}
 	return cmp.Or(j.charge(), err)
+}
+
+// Charge counts what somebody asks for as one envelope of theirs; the error says
+// that these come too fast.
+func (s *State) Charge(id string, now time.Time) error {
+	j := judgement{State: s, from: id, now: now}
+	return j.charge()
 }
 
 func (j *judgement) charge() error {

@@ -52,7 +52,9 @@ func (s *State) applyRedact(e *parley.Envelope) []Effect {
 		s.proposals.forget(p.value, id)
 	}
 	for _, p := range s.proposals.rounds.ring {
-		s.proposals.forget(p.value, id)
+		if done, _ := s.proposals.ended.get(p.value.ID); done != p.value { // an id may come again
+			s.proposals.forget(p.value, id)
+		}
 	}
 	order := Redaction{ID: strings.Clone(id), Order: e.Seq}
 	s.redacting = append(s.redacting, order)
@@ -70,11 +72,22 @@ func (b *proposalBook) forget(p *proposal, id string) {
 		return
 	}
 	b.change(p, func(p *proposal) {
-		p.digest, p.proposed = parley.Digest{}, parley.Digest{}
+		if !p.elsewhere(id) {
+			p.proposed = parley.Digest{}
+		}
+		p.digest = parley.Digest{}
 		if p.Closed.ID == id {
 			p.Closed.Reason = ""
 		}
 	})
+}
+
+// elsewhere reports whether what was proposed stands on record once the envelope
+// with an id is redacted: the proposal says it and, unless it amends, the
+// fulfilment. A digest is there as long as neither was redacted; a second order for
+// the same one counts as for both.
+func (p *proposal) elsewhere(id string) bool {
+	return p.digest != (parley.Digest{}) && (p.Closed.ID == id || p.State == Fulfilled)
 }
 
 // Redacting are the orders that are not known to be carried out.

@@ -19,6 +19,7 @@ type request struct {
 	from string
 	to   []string
 
+	context    string // in which it was asked, or ""
 	proposer   string // whose proposal it fulfils, or goes on with, or ""
 	fulfilment string // its own id, or that of the fulfilment that it goes on with
 }
@@ -35,7 +36,7 @@ const (
 
 // size is what a request takes, about, in bytes.
 func (r *request) size() int {
-	return 128 + len(r.id) + len(r.from) + len(r.fulfilment) + sizeOf(r.kind, r.to)
+	return 128 + len(r.id) + len(r.from) + len(r.context) + len(r.fulfilment) + sizeOf(r.kind, r.to)
 }
 
 // sizeOf is what a kind and its addressees take, about, in bytes.
@@ -102,6 +103,9 @@ func (s *State) applyRequest(e *parley.Envelope, kind parley.Kind) {
 	p := s.applyRound(e, kind)
 	if !s.rules.Lazy && len(e.To) > 0 && !isNotification(kind.Method) { // a request to nobody is answered by nobody
 		r := &request{id: e.ID, seq: e.Seq, kind: kind, from: e.From, to: s.knownOf(e.To)}
+		if e.Context != nil {
+			r.context = strings.Clone(e.Context.ID)
+		}
 		if p != nil {
 			r.proposer, r.fulfilment = p.From, p.Closed.ID
 		}
@@ -155,16 +159,23 @@ func (s *State) OpenRequests(to string) []OpenRequest {
 	return list
 }
 
-// openRequest is the open request, addressed to the sender, that the envelope
-// names, or nil.
-func (j *judgement) openRequest() *request {
-	for _, id := range j.e.Correlation.IDs {
-		if r := j.requests.open[id]; r != nil && slices.Contains(r.to, j.from) {
+// answers is the open request, addressed to the sender, that a response names,
+// or nil.
+func (s *State) answers(from string, e *parley.Envelope) *request {
+	if parley.SplitKind(e.Kind).Type != parley.TypeResponse {
+		return nil
+	}
+	for _, id := range e.Correlation.IDs {
+		if r := s.requests.open[id]; r != nil && slices.Contains(r.to, from) {
 			return r
 		}
 	}
 	return nil
 }
+
+// askedIn reports whether there is a request, and a context is the one in which it
+// was asked.
+func (r *request) askedIn(context string) bool { return r != nil && r.context == context }
 
 // readResponse holds a response against the request that it answers, whose
 // METHOD and SUBJECT are its own.
@@ -175,7 +186,7 @@ func (j *judgement) readResponse() error {
 	if err := parley.CheckResponse(j.e.Payload); err != nil {
 		return err
 	}
-	j.answered = j.openRequest()
+	j.answered = j.answers(j.from, j.e)
 	if j.answered == nil {
 		return nil // judged by correlation
 	}

@@ -21,7 +21,7 @@ func Restore(rules Rules, n *Snapshot) *State {
 	}
 	s.restoreContexts(n)
 	for _, r := range n.Requests {
-		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, proposer: r.Proposer, seq: r.Seq, fulfilment: r.Fulfils})
+		s.requests.add(&request{id: r.ID, kind: parley.SplitKind(r.Kind), from: r.From, to: r.To, context: r.Context, proposer: r.Proposer, seq: r.Seq, fulfilment: r.Fulfils})
 	}
 	s.restoreProposals(n)
 	s.restoreTools(n)

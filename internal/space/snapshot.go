@@ -1,13 +1,11 @@
 package space
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"time"
 
@@ -64,6 +62,7 @@ type savedRequest struct {
 	Kind     string   `json:"kind"`
 	From     string   `json:"from"`
 	To       []string `json:"to,omitempty"`
+	Context  string   `json:"context,omitempty"` // older checkpoints lack it
 	Proposer string   `json:"proposer,omitempty"`
 	Seq      uint64   `json:"seq,omitzero"`
 	Fulfils  string   `json:"fulfilment,omitempty"`
@@ -126,14 +125,9 @@ type savedID struct {
 }
 
 type savedContext struct {
-	ID      string    `json:"id"`
-	Type    string    `json:"type,omitempty"`
-	Parent  string    `json:"parent,omitempty"`
-	Opener  string    `json:"opener,omitempty"`
-	Depth   int       `json:"depth,omitzero"`
-	Touched time.Time `json:"touched,omitzero"`
-	Holder  string    `json:"holder,omitempty"`
-	Kept    time.Time `json:"kept,omitzero"`
+	KnownContext
+	Holder string    `json:"holder,omitempty"`
+	Kept   time.Time `json:"kept,omitzero"`
 }
 
 // Copy is a projection at one moment, not yet written out: copying is quick,
@@ -143,7 +137,7 @@ type Copy struct {
 	ended    []entry[*proposal]
 	rounds   []entry[*proposal]
 	ids      []entry[idEntry]
-	contexts []contextEntry
+	contexts []savedContext
 	tools    []*Tool
 }
 
@@ -162,7 +156,7 @@ func (s *State) Copy() *Copy {
 		ended:    s.proposals.ended.entries(),
 		rounds:   s.proposals.rounds.entries(),
 		ids:      s.ids.entries(),
-		contexts: s.contexts.copied(),
+		contexts: s.contexts.saved(),
 	}
 	for _, g := range s.grants {
 		c.small.Grants = append(c.small.Grants, savedGrant{g.id, g.seq, g.from, g.to, slices.Clone(g.caps), g.expires})
@@ -179,7 +173,7 @@ func (s *State) Copy() *Copy {
 	for _, of := range s.requests.sender {
 		for _, id := range of.ids {
 			if r := s.requests.open[id]; r != nil {
-				c.small.Requests = append(c.small.Requests, savedRequest{r.id, r.kind.String(), r.from, r.to, r.proposer, r.seq, r.fulfilment})
+				c.small.Requests = append(c.small.Requests, savedRequest{r.id, r.kind.String(), r.from, r.to, r.context, r.proposer, r.seq, r.fulfilment})
 			}
 		}
 	}
@@ -196,6 +190,7 @@ func (c *Copy) Snapshot() *Snapshot {
 	slices.SortFunc(n.Open, func(a, b savedProposal) int { return cmp.Compare(a.Seq, b.Seq) })
 	slices.SortStableFunc(n.Requests, func(a, b savedRequest) int { return cmp.Compare(a.From, b.From) })
 	ended := make(map[string]bool, len(c.ended))
+	n.Ended = slices.Grow(n.Ended, len(c.ended))
 	for _, e := range c.ended {
 		ended[e.id] = true
 		n.Ended = append(n.Ended, save(e.value))
@@ -206,27 +201,12 @@ func (c *Copy) Snapshot() *Snapshot {
 		}
 	}
 	n.Tools = saveTools(c.tools)
-	n.Contexts = saveContexts(c.contexts)
+	n.Contexts = c.contexts
+	n.IDs = slices.Grow(n.IDs, len(c.ids))
 	for _, e := range c.ids {
 		n.IDs = append(n.IDs, savedID{e.id, e.value.seq, e.value.digest, e.value.fixed, e.value.proposal})
 	}
 	return n
-}
-
-// JSON is the snapshot as [ReadSnapshot] reads it. It may take a tenth of a
-// second, and lets others go first.
-func (n *Snapshot) JSON() (jsontext.Value, error) {
-	var b yieldingBuffer
-	err := json.MarshalWrite(&b, n)
-	return b.Bytes(), err
-}
-
-// yieldingBuffer is written to piece by piece, and gives way after each.
-type yieldingBuffer struct{ bytes.Buffer }
-
-func (b *yieldingBuffer) Write(p []byte) (int, error) {
-	runtime.Gosched()
-	return b.Buffer.Write(p)
 }
 
 // ReadSnapshot reads what [Snapshot.JSON] wrote.

@@ -46,13 +46,13 @@ func (l *life) drawFrame(t *rapid.T) string {
 	case "propose":
 		return fmt.Sprintf(`{%s%s"kind":"mcp/proposal:tools/call:w",%s%s%s}}`, about, drawAddressees.Draw(t, "to"), call, drawEnds.Draw(t, "ends"), rapid.SampledFrom([]string{``, `,"collect":true`}).Draw(t, "collect"))
 	case "request":
-		return fmt.Sprintf(`{%s%s"kind":"mcp/request:tools/call:w",%s}}`, about, drawAddressees.Draw(t, "to"), call)
+		return fmt.Sprintf(`{%s%s%s"kind":"mcp/request:tools/call:w",%s}}`, about, drawAddressees.Draw(t, "to"), drawWithin.Draw(t, "context"), call)
 	case "fulfil":
 		return fmt.Sprintf(`{%s"to":["files"],"kind":"mcp/request:tools/call:w",%s}}`, named, call)
 	case "amend":
 		return fmt.Sprintf(`{%s"to":["files"],"amends":true,"kind":"mcp/request:tools/call:w",%s}}`, named, call)
 	case "answer":
-		return fmt.Sprintf(`{%s"kind":"mcp/response:tools/call:w","payload":{"result":{}}}`, named)
+		return fmt.Sprintf(`{%s%s"kind":"mcp/response:tools/call:w","payload":{"result":{}}}`, named, drawWithin.Draw(t, "context"))
 	case "ask for more":
 		return fmt.Sprintf(`{%s"kind":"mcp/response:tools/call:w","payload":{"result":{"resultType":"input_required"%s}}}`, named, drawRequestState.Draw(t, "state"))
 	case "go on":

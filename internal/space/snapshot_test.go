@@ -1,7 +1,9 @@
 package space
 
 import (
+	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,39 @@ func TestSnapshotOfFullWindows(t *testing.T) {
 		t.Error("a restored state has another snapshot")
 	}
 	t.Logf("%.1f MB", float64(len(data))/1e6)
+}
+
+// TestSnapshotWithoutContextsOfRequests goes on from a checkpoint that does not say
+// in which contexts requests were asked: their answers need room like any others.
+func TestSnapshotWithoutContextsOfRequests(t *testing.T) {
+	p := newPlay(t, t.Name())
+	p.do("rules open_contexts=1 context_idle=1s")
+	p.do(`you> {"id":"q","to":["you"],"kind":"mcp/request:tools/list","context":{"id":"a"},"payload":{"method":"tools/list"}}`)
+	p.do("after 1s")
+	p.do(`you> {"kind":"chat","context":{"id":"b"}}`)
+	data, err := p.state.Copy().Snapshot().JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	older := bytes.Replace(data, []byte(`"context":"a",`), nil, 1)
+	if len(older) == len(data) {
+		t.Fatalf("the request's context is not in %s", data)
+	}
+	n, err := ReadSnapshot(older)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := `you> {"correlation_id":"q","kind":"mcp/response:tools/list","context":{"id":"a"},"payload":{"result":{}}}`
+	restored := Restore(p.rules, n)
+	restored.AdoptConnections(p.state)
+	p.state = restored
+	if got := p.do(answer)[0]; !strings.HasPrefix(got, "refused context_limit") {
+		t.Error("while there is no room: ", got)
+	}
+	p.do("after 1s")
+	if got := p.do(answer)[0]; !strings.HasPrefix(got, "#") {
+		t.Error("when there is room: ", got)
+	}
 }
 
 func BenchmarkCopy(b *testing.B) {

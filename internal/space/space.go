@@ -23,6 +23,7 @@
 package space
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -51,6 +52,17 @@ type Rules struct {
 	// NewID makes the ids of envelopes that come without one. It must never
 	// return the same id twice. Required.
 	NewID func() string
+
+	types     map[string]ContextType // ContextTypes with all limits; nil until they are resolved
+	otherType ContextType            // of any type that is not among them
+}
+
+// WithDefaults fills in what was left open, except for NewID.
+func (r Rules) WithDefaults() Rules {
+	r.Limits = r.Limits.WithDefaults()
+	r.Protocol = cmp.Or(r.Protocol, parley.ProtocolMCPx)
+	r.resolve()
+	return r
 }
 
 // State is everything that the rules of one space need to know.
@@ -75,6 +87,7 @@ type State struct {
 
 	// Of this run alone.
 	connections map[string]int           // open connections of whoever has any
+	since       map[string]time.Time     // when they came
 	connected   int                      // their sum
 	roster      roster                   // the same, as a welcome tells it
 	buckets     map[string]*rate.Limiter // of what somebody sends
@@ -90,10 +103,7 @@ type State struct {
 
 // New is the state of a space without history.
 func New(rules Rules) *State {
-	rules.Limits = rules.Limits.WithDefaults()
-	if rules.Protocol == "" {
-		rules.Protocol = parley.ProtocolMCPx
-	}
+	rules = rules.WithDefaults()
 	s := &State{
 		rules:       rules,
 		members:     make(map[string]*member),
@@ -106,6 +116,7 @@ func New(rules Rules) *State {
 		tools:       newToolBook(),
 		present:     make(map[string]bool),
 		connections: make(map[string]int),
+		since:       make(map[string]time.Time),
 		buckets:     make(map[string]*rate.Limiter),
 		arrivals:    make(map[string]*rate.Limiter),
 		inContexts:  make(map[inContext]*rate.Limiter),
@@ -153,6 +164,9 @@ const (
 	Remove
 	// Redact carries out the Redaction; then [State.Redacted] is told.
 	Redact
+	// Restart starts the participant's server again, also one that is down and so
+	// does not hear of it.
+	Restart
 )
 
 // windowSize is how many of the newest envelope ids are remembered.

@@ -29,7 +29,7 @@ type Tool struct {
 	Digest      parley.Digest // of the newest definition
 	Accepted    parley.Digest // of the one that was accepted, as the first is
 	Notice      uint64        // seq of the notice that holds the newest
-	Change      string        // the newest change in a few words, where there was one
+	Change      string        // what changed since the accepted one in a few words, oldest first; "" where nothing did
 }
 
 // IsAccepted reports whether the newest definition is the accepted one.
@@ -96,11 +96,26 @@ func (b *toolBook) see(participant string, l Listed, change string, seq uint64) 
 	if old.Digest == l.Digest {
 		return
 	}
-	t.Accepted, t.Change = old.Accepted, change
+	t.Accepted, t.Change = old.Accepted, joinChanges(old, change)
 	if b.size-old.size()+t.size() > maxToolBytes {
 		t.Change = ""
 	}
 	b.put(t)
+}
+
+// joinChanges adds a change to those that nobody has accepted yet: a harmless one does
+// not hide the one before it. Each has half of the room at least.
+func joinChanges(old *Tool, change string) string {
+	const then, half = "; then ", MaxToolChange / 2
+	if old.IsAccepted() || old.Change == "" {
+		return change
+	}
+	before := old.Change
+	if len(before)+len(then)+len(change) > MaxToolChange {
+		change = clip(change, max(half, MaxToolChange-len(before)-len(then)))
+		before = clip(before, MaxToolChange-len(then)-len(change))
+	}
+	return before + then + change
 }
 
 // toolRoom is what there is room for.
@@ -282,8 +297,6 @@ func (j *judgement) pinError(participant string, t *Tool) error {
 		err = parley.Errorf(parley.CapabilityViolation, "the definition of %q at %s has changed, and nobody has accepted it%s", t.Name, participant, j.howChanged(participant, t.Name)).
 			WithHint("somebody with the capability for %s can: parley tools accept %s %s", parley.KindAcceptTool, participant, asArgument(t.Name))
 	}
-	err.AttemptedKind = j.kind.String()
-	err.Capabilities = j.Capabilities(j.from)
 	return err
 }
 

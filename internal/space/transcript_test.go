@@ -355,13 +355,13 @@ func (p *play) duration(text string) time.Duration {
 // describeContexts tells what the state knows of contexts, those touched last
 // at the end.
 func (p *play) describeContexts() (out []string) {
-	for _, c := range saveContexts(p.state.contexts.copied()) {
+	for _, c := range p.state.contexts.saved() {
 		state := "open"
 		if p.state.rules.Concluded(c.Type, c.Touched, p.now) {
 			state = "concluded"
 		}
 		out = append(out, fmt.Sprintf("%s is %s: type %q, opened by %s, depth %d, path %s",
-			c.ID, state, c.Type, c.Opener, c.Depth, strings.Join(p.state.Lineage(c.ID).Path, " ")))
+			c.ID, state, c.Type, c.Opener, p.state.contexts.depthOf(p.state.contexts.get(c.ID)), strings.Join(p.state.Lineage(c.ID).Path, " ")))
 	}
 	return out
 }
@@ -371,7 +371,9 @@ func (p *play) send(from, frame string) []string {
 	if err != nil {
 		return []string{"not an envelope: " + err.Error()}
 	}
+	asked := p.may(from, frame)
 	v, err := p.state.Judge(from, e, p.now)
+	asked.agrees(p.t, frame, err)
 	if err != nil {
 		return refusal(err)
 	}
@@ -420,6 +422,8 @@ func (p *play) admit(v Verdict) []string {
 			out = append(out, effect.Participant+" is removed: "+effect.Reason)
 		case Redact:
 			out = append(out, effect.Redaction.ID+" is to be redacted")
+		case Restart:
+			out = append(out, effect.Participant+" is started again")
 		}
 	}
 	return out
@@ -541,6 +545,9 @@ func describeProposal(pr Proposal) string {
 	}
 	if pr.Closed.Reason != "" {
 		line += ": " + pr.Closed.Reason
+	}
+	if pr.Unsure {
+		line += ", perhaps"
 	}
 	return line
 }

@@ -2,14 +2,10 @@ package space
 
 import (
 	"bytes"
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/parleyhq/parley"
 )
 
 // mostWelcomed is how many participants a welcome names.
@@ -21,22 +17,6 @@ type History struct {
 	First uint64 // the oldest envelope that is kept; 0 is none
 	Last  uint64 // the newest
 	Gap   bool   // what lies between its position and First is gone, or its position was never here
-}
-
-// Participant is one that the space knows.
-type Participant struct {
-	ID           string
-	Capabilities parley.Capabilities
-	Connections  int // 0 is absent
-}
-
-// Participants lists everybody who is known, by id.
-func (s *State) Participants() []Participant {
-	list := make([]Participant, 0, len(s.members))
-	for _, id := range slices.Sorted(maps.Keys(s.members)) {
-		list = append(list, Participant{ID: id, Capabilities: s.Capabilities(id), Connections: s.connections[id]})
-	}
-	return list
 }
 
 // Welcome is a system/welcome (section 6 of the contract) as of when it was

@@ -1,13 +1,15 @@
 // Package summarizer is a participant that sums up lines of reasoning (section 8 of
 // the contract): when a context has been concluded it asks somebody who serves
-// sampling for a summary, and puts that on record as the context's conclusion,
-// with metadata.summary_of.
+// sampling for a summary, and puts that on record as a conclusion in the context,
+// with metadata.summary_of: which says that it takes the place of no decision.
 //
 //	err := summarizer.Run(ctx, room, summarizer.Options{Types: …, Serves: []string{"model"}})
 //
 // It sees what everybody sees, and asks as everybody asks: the request is on
 // record too, in a context of its own of type "summary". Where nobody is there
-// who serves sampling it says nothing, and the digest stands in.
+// who serves sampling it says nothing, and the digest stands in. A context in which
+// fewer than three envelopes came since its last summary gets none: also not from
+// one who has just started, who looks for what was missed in the last 24 hours.
 //
 // What a model is told comes from participants, and so does what it makes of it:
 // a summary is a reader's aid, and never more than the word of who was asked.
@@ -19,16 +21,18 @@
 package summarizer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
 	"slices"
-	"strings"
+	"strconv"
 	"sync"
 	"time"
 
 	"github.com/parleyhq/parley"
 	"github.com/parleyhq/parley/client"
+	"github.com/parleyhq/parley/internal/space"
 )
 
 // Type is that of the contexts in which summaries are asked for.
@@ -39,7 +43,7 @@ type Options struct {
 	// Types are those of contexts that get a summary.
 	Types []string
 
-	// Idle is when a context of a type is concluded that nobody refers to.
+	// Idle is when a context of a type is concluded that nobody sends anything in.
 	Idle func(typ string) time.Duration
 
 	// Serves are participants who serve sampling: the first of them that is here
@@ -58,16 +62,13 @@ const (
 	mostWatched   = 16_384 // contexts that are waited for
 	mostMissed    = 1_000  // of each type, that were touched before we came
 	missedSince   = 24 * time.Hour
+	leastNew      = 3 // envelopes, below which reading them is less than asking
 )
 
 // Filter is what a room has to be opened with in [client.Options] Contexts, so that
 // only contexts of the types arrive.
 func Filter(types []string) string {
-	names := make([]string, len(types))
-	for i, typ := range types {
-		names[i] = escape.Replace(typ)
-	}
-	return "type:" + strings.Join(names, ",")
+	return space.OfTypes(types...).String()
 }
 
 // Run sums up until ctx ends, and returns nil then. Any other end is the room's.
@@ -93,14 +94,15 @@ type watch struct {
 	room   *client.Room
 	o      Options
 	asking *parley.Context // in which the model is asked
-	news   chan struct{}   // has room for one: due has changed
+	news   chan struct{}   // has room for one: something is due sooner
 
 	// Owned by work.
 	hour  time.Time // when it began
 	asked int       // since then
 
-	mu  sync.Mutex
-	due map[string]time.Time // when each is to be looked at
+	mu    sync.Mutex
+	due   map[string]time.Time // when each is to be looked at
+	wakes time.Time            // when work looks again by itself
 }
 
 // follow notes which contexts are referred to.
@@ -133,13 +135,16 @@ func (w *watch) idle(typ string) time.Duration {
 
 func (w *watch) wait(id string, idle time.Duration) {
 	w.mu.Lock()
+	defer w.mu.Unlock()
+	at := time.Now().Add(idle)
 	if _, known := w.due[id]; known || len(w.due) < mostWatched {
-		w.due[id] = time.Now().Add(idle)
+		w.due[id] = at
 	}
-	w.mu.Unlock()
-	select {
-	case w.news <- struct{}{}:
-	default:
+	if at.Before(w.wakes) { // what comes later is found in time
+		select {
+		case w.news <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -155,9 +160,10 @@ func (w *watch) next(now time.Time) (id string, in time.Duration) {
 		}
 	}
 	if id == "" {
-		return "", time.Hour
+		first = now.Add(time.Hour)
 	}
 	if in = first.Sub(now); in > 0 {
+		w.wakes = first
 		return "", in
 	}
 	delete(w.due, id)
@@ -226,10 +232,31 @@ func (w *watch) failed(ctx context.Context, what string, err error, more ...any)
 	}
 }
 
-// newest is the last envelope of a context.
-func (w *watch) newest(ctx context.Context, id string) (*parley.Envelope, error) {
-	for e, err := range w.room.API().Envelopes(ctx, &client.Query{Context: id, Descending: true, Limit: 1}) {
-		return e, err
+// fresh is the newest envelope of a context, if enough was said in it since it was
+// summed up last; nil otherwise.
+func (w *watch) fresh(ctx context.Context, id string) (newest *parley.Envelope, err error) {
+	n, through := 0, uint64(0)
+	q := &client.Query{Context: id, Descending: true, Limit: leastNew + 1} // a summary may be among them
+	for e, err := range w.room.API().Envelopes(ctx, q) {
+		switch {
+		case err != nil:
+			return nil, err
+		case e.From == w.room.ID():
+			through = max(through, summedUp(e))
+		case e.Seq > through:
+			n++
+			newest = cmp.Or(newest, e)
+		}
 	}
-	return nil, nil
+	if n < leastNew {
+		return nil, nil
+	}
+	return newest, nil
+}
+
+// summedUp is up to where a summary looked: others may have spoken while it was
+// made.
+func summedUp(e *parley.Envelope) uint64 {
+	through, _ := strconv.ParseUint(string(parley.Member(e.Context.Metadata, "through")), 10, 64)
+	return through
 }

@@ -31,7 +31,10 @@ const bytesPerToken = 4
 
 // Approximate estimates how many tokens a text has: its bytes by four, rounded
 // up.
-func Approximate(text string) int { return (len(text) + bytesPerToken - 1) / bytesPerToken }
+func Approximate(text string) int { return OfBytes(len(text)) }
+
+// OfBytes is [Approximate] for a text of n bytes.
+func OfBytes(n int) int { return (n + bytesPerToken - 1) / bytesPerToken }
 
 // Count is how many tokens a text has.
 func Count(text string) int {

@@ -112,6 +112,9 @@ func (t *tally) endTest(n name, action string) {
 	switch action {
 	case "pass":
 		t.passed++
+		if slices.ContainsFunc(t.output[n], isRace) {
+			t.dump(n)
+		}
 	case "skip":
 		t.skipped = append(t.skipped, skip{n, reason(t.output[n])})
 	case "fail":
@@ -120,6 +123,10 @@ func (t *tally) endTest(n name, action string) {
 	}
 	delete(t.output, n)
 }
+
+// isRace tells the first line of what the race detector has to say. It fails a
+// package, and not always the test that was running.
+func isRace(line string) bool { return strings.Contains(line, "WARNING: DATA RACE") }
 
 // endPackage counts the package itself where it failed and none of its tests
 // says why: it did not build, its process ended early, or its TestMain found

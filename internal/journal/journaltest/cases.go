@@ -54,6 +54,8 @@ var cases = []struct {
 	{"a read that retention overtakes", overtaken},
 	{"contexts", contexts},
 	{"kinds within a context", contextKinds},
+	{"contexts and summaries", contextsSummedUp},
+	{"contexts and redacted summaries", contextsSummaryRedacted},
 	{"contexts and redaction", contextsRedacted},
 	{"contexts and retention", contextsDropped},
 	{"contexts against a model", contextsAgainstModel},

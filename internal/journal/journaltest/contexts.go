@@ -88,6 +88,10 @@ var contextTable = []struct {
 	{"between", journal.ContextQuery{After: 1, Before: 7}, "child grandchild round-a"},
 	{"one", journal.ContextQuery{ID: "a/b/c"}, "a/b/c"},
 	{"one that is not there", journal.ContextQuery{ID: "nobody"}, ""},
+	{"several", journal.ContextQuery{IDs: []string{"late", "nobody", "root", "a/b", "late"}}, "root a/b late"},
+	{"a page of several", journal.ContextQuery{IDs: []string{"late", "root", "a/b"}, After: 1, Limit: 1}, "a/b"},
+	{"several of a tree", journal.ContextQuery{IDs: []string{"late", "grandchild", "a/b"}, Tree: "child"}, "grandchild"},
+	{"one among several", journal.ContextQuery{ID: "root", IDs: []string{"late", "a/b"}}, ""},
 	{"children", journal.ContextQuery{Parent: "root"}, "child late"},
 	{"a tree", journal.ContextQuery{Tree: "root"}, "root child grandchild late"},
 	{"a part of a tree", journal.ContextQuery{Tree: "root", After: 1, Limit: 2}, "child grandchild"},
@@ -187,6 +191,88 @@ func contextKinds(s *suite) {
 	}
 }
 
+// concluding is a conclusion in a context, which is given as it is sent.
+func concluding(n int, context string) *journal.Record {
+	e := inContext(n, context)
+	e.Kind = journal.KindConclusion
+	return record(e)
+}
+
+const (
+	summary  = `{"id":"c","metadata":{"summary_of":"c","through":9}}`
+	decision = `{"id":"c","metadata":{"confidence":0.95}}`
+)
+
+// ending is what a context says of its metadata and of what it came to.
+type ending struct{ noted, concluded, summed uint64 }
+
+func (s *suite) ends(l journal.Reader, when string, want ending) {
+	s.Helper()
+	if c := s.context(l, "c"); (ending{c.Noted, c.Concluded, c.Summed}) != want {
+		s.Errorf("%s: %+v, want %+v", when, c, want)
+	}
+}
+
+// contextsSummedUp: a summary takes the place of no conclusion and of no metadata,
+// whoever says that it is one.
+func contextsSummedUp(s *suite) {
+	l, sink := s.open("demo")
+	var last ending
+	for i, step := range []struct {
+		r    *journal.Record
+		want ending
+	}{
+		{concluding(1, summary), ending{0, 0, 1}},
+		{within(2, decision), ending{2, 0, 1}},
+		{concluding(3, summary), ending{2, 0, 3}},
+		{concluding(4, `{"id":"c","metadata":{"summary_of":"another"}}`), ending{4, 4, 0}},
+		{concluding(5, summary), ending{4, 4, 5}},
+		{within(6, summary), ending{4, 4, 5}},
+		{concluding(7, `{"id":"c","metadata":{"summary_of":["c"]}}`), ending{7, 7, 0}},
+		{concluding(8, summary), ending{7, 7, 8}},
+	} {
+		l.Append(step.r)
+		sink.WaitDurable(i + 1)
+		if i%2 > 0 { // the index has read a part
+			s.settle("demo", uint64(i+1))
+		}
+		s.ends(l, "after "+step.r.ID, step.want)
+		last = step.want
+	}
+	s.reopen()
+	l, _ = s.open("demo")
+	s.ends(l, "after a restart", last)
+}
+
+// contextsSummaryRedacted: of what was redacted nobody knows whether it was a summary,
+// and what may have been a decision hides the older ones.
+func contextsSummaryRedacted(s *suite) {
+	l, sink := s.open("demo")
+	appendAll(l, []*journal.Record{
+		concluding(1, decision), concluding(2, summary), concluding(3, decision), concluding(4, summary), concluding(5, summary),
+	})
+	n := 5
+	sink.WaitDurable(n)
+	s.settle("demo", uint64(n))
+	strike := func(seq uint64, want ending) {
+		s.Helper()
+		id := fmt.Sprint("e-", seq)
+		l.Append(redact(id))
+		n++
+		sink.WaitDurable(n)
+		s.redact(l, id, uint64(n), seq)
+		s.ends(l, "without "+id, want)
+	}
+	s.ends(l, "before", ending{3, 3, 5})
+	strike(2, ending{3, 3, 5})
+	strike(4, ending{3, 4, 5})
+	strike(3, ending{1, 4, 5})
+	strike(5, ending{1, 5, 0})
+	s.reopen()
+	l, _ = s.open("demo")
+	s.ends(l, "after a restart", ending{1, 5, 0})
+}
+
 // contextsRedacted: what was redacted is not known of a context any more.
 func contextsRedacted(s *suite) {
 	l, sink := s.open("demo")
@@ -231,17 +317,15 @@ func contextsRedacted(s *suite) {
 // contextsDropped: what retention dropped counts no more.
 func contextsDropped(s *suite) {
 	l, sink := s.open("demo")
-	conclusion := inContext(3, `{"id":"long"}`)
-	conclusion.Kind = journal.KindConclusion
 	appendAll(l, []*journal.Record{
 		within(1, `{"id":"gone"}`),
 		within(2, `{"id":"long","type":"reasoning","parent":"gone","metadata":{}}`),
-		record(conclusion),
+		concluding(3, `{"id":"long"}`),
 		within(4, `{"id":"gone"}`),
 		within(5, `{"id":"under","parent":"gone"}`),
 		within(6, `{"id":"long","parent":"gone"}`),
 		within(7, `{"id":"gone-before","parent":"gone"}`),
-		within(8, `{"id":"long"}`),
+		concluding(8, `{"id":"long","metadata":{"summary_of":"long"}}`),
 		within(9, `{"id":"new","parent":"long"}`),
 		within(10, `{"id":"gone-before"}`),
 	})
@@ -262,8 +346,8 @@ func contextsDropped(s *suite) {
 			s.Errorf("%s, a page: %s", when, got)
 		}
 		c := s.context(l, "long")
-		if c.First != 6 || !c.Opened.Equal(start.Add(6*time.Second)) || c.Last != 8 || c.Count != 2 || c.Noted != 0 || c.Concluded != 0 ||
-			c.Parent != "gone" || !reflect.DeepEqual(c.Kinds, map[string]uint64{"chat": 2}) {
+		if c.First != 6 || !c.Opened.Equal(start.Add(6*time.Second)) || c.Last != 8 || c.Count != 2 || c.Noted != 0 || c.Concluded != 0 || c.Summed != 8 ||
+			c.Parent != "gone" || !reflect.DeepEqual(c.Kinds, map[string]uint64{"chat": 1, "conclusion": 1}) {
 			s.Errorf("%s: %+v", when, c)
 		}
 		if c := s.context(l, "gone"); c.First != 11 || c.Parent != "new" || c.Count != 1 {
@@ -305,8 +389,11 @@ func contextsAgainstModel(s *suite) {
 			if p := name(); p != c.ID && rnd.IntN(4) > 0 {
 				c.Parent = p
 			}
-			if rnd.IntN(9) == 0 {
+			switch rnd.IntN(9) {
+			case 0:
 				c.Metadata = jsontext.Value(`{"n":1}`)
+			case 1, 2:
+				c.Metadata = jsontext.Value(fmt.Sprintf(`{"summary_of":%q}`, c.ID))
 			}
 			e.Context = c
 		}

@@ -46,6 +46,10 @@ func BenchmarkContexts(b *testing.B) {
 		b.Fatal(err)
 	}
 	id := func(n int) string { return opening(n).Context }
+	var hundred []string
+	for i := range 100 {
+		hundred = append(hundred, id(1+i*997%n))
+	}
 	for _, c := range []struct {
 		name string
 		q    journal.ContextQuery
@@ -60,6 +64,7 @@ func BenchmarkContexts(b *testing.B) {
 		{"children", journal.ContextQuery{Parent: id(1000), Limit: 100}, 8},
 		{"opener", journal.ContextQuery{Opener: "agent-7", Limit: 100}, 100},
 		{"id", journal.ContextQuery{ID: id(n / 2), Kinds: true}, 1},
+		{"ids", journal.ContextQuery{IDs: hundred}, 100},
 		{"subtree", journal.ContextQuery{Tree: id(200)}, 73},
 		{"largeSubtree", journal.ContextQuery{Tree: id(1), After: n / 2, Limit: 100}, 100},
 		{"sparseSubtree", journal.ContextQuery{Tree: id(3), After: n / 2, Limit: 100}, 100},
@@ -80,6 +85,16 @@ func BenchmarkContexts(b *testing.B) {
 			}
 		})
 	}
+	b.Run("pageAsDeepAsNow", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, err := range journal.NewAncestry(l, 64).Contexts(b.Context(), journal.ContextQuery{After: n / 2, Limit: 100}) {
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
 }
 
 // BenchmarkIndexContexts is what the index costs per envelope, without contexts,

@@ -376,7 +376,7 @@ func (p *contextPage) run(tree string, limit int, take func(*journal.Context) (m
 	}
 	p.conditions(&c)
 	from := ` FROM ` + tree + `contexts`
-	if p.q.Tree == "" && p.q.ID == "" && p.q.Parent == "" && !p.q.Since.IsZero() {
+	if p.q.Tree == "" && p.q.ID == "" && len(p.q.IDs) == 0 && p.q.Parent == "" && !p.q.Since.IsZero() {
 		recent, err := p.isRecent()
 		if err != nil {
 			return err
@@ -385,7 +385,7 @@ func (p *contextPage) run(tree string, limit int, take func(*journal.Context) (m
 			from += ` INDEXED BY contexts_touched`
 		}
 	}
-	order := ` ORDER BY first`
+	order := ` ORDER BY ` + p.first()
 	if p.q.Newest {
 		order += ` DESC`
 	}
@@ -434,15 +434,27 @@ func (c *conditions) moment(cond string, t time.Time) {
 	}
 }
 
+// first is the column by which contexts are put in order. Where they are named
+// it must not tempt SQLite to walk all of them in that order.
+func (p *contextPage) first() string {
+	if len(p.q.IDs) > 0 {
+		return `+first`
+	}
+	return `first`
+}
+
 // conditions are all but that of a tree.
 func (p *contextPage) conditions(c *conditions) {
 	q := p.q
 	c.number(`space = ?`, p.space.id)
-	c.number(`first > ?`, int64(min(q.After, maxSeq)))
+	c.number(p.first()+` > ?`, int64(min(q.After, maxSeq)))
 	if q.Before > 0 {
-		c.number(`first < ?`, int64(min(q.Before, maxSeq)))
+		c.number(p.first()+` < ?`, int64(min(q.Before, maxSeq)))
 	}
 	c.name(`id = ?`, q.ID)
+	if len(q.IDs) > 0 {
+		c.add(`id IN (SELECT value FROM json_each(?))`, func(b *binder) { b.json(q.IDs) })
+	}
 	c.name(`parent = ?`, q.Parent)
 	c.name(`type = ?`, q.Type)
 	c.name(`opener = ?`, q.Opener)

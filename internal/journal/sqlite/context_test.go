@@ -27,8 +27,14 @@ func thought(n, contexts int) *journal.Record {
 		if c > 0 {
 			e.Context.Parent = fmt.Sprintf("c-%d", c/4)
 		}
-		if n%11 == 0 {
+		if n%3 == 0 {
+			e.Kind = journal.KindConclusion
+		}
+		switch n % 11 {
+		case 0:
 			e.Context.Metadata = []byte(`{"n":1}`)
+		case 1, 2, 3:
+			e.Context.Metadata = fmt.Appendf(nil, `{"summary_of":%q}`, e.Context.ID)
 		}
 	}
 	return journal.Envelope(e, parley.SplitKind(e.Kind), [16]byte{1})

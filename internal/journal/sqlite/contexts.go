@@ -26,6 +26,7 @@ CREATE TABLE contexts (
 	touched   INTEGER NOT NULL,
 	noted     INTEGER NOT NULL,
 	concluded INTEGER NOT NULL,
+	summed    INTEGER NOT NULL,
 	PRIMARY KEY (space, id)
 ) STRICT, WITHOUT ROWID;
 
@@ -45,7 +46,7 @@ CREATE TABLE context_kinds (
 `
 
 const (
-	contextColumns = `id, type, parent, opener, depth, first, last, count, opened, touched, noted, concluded`
+	contextColumns = `id, type, parent, opener, depth, first, last, count, opened, touched, noted, concluded, summed`
 
 	loadContext = `SELECT ` + contextColumns + ` FROM contexts WHERE space = ? AND id = ?`
 	loadKinds   = `SELECT kind, count FROM context_kinds WHERE space = ? AND context = ?`
@@ -65,6 +66,7 @@ func scanContext(stmt *sqlite3.Stmt) *journal.Context {
 		Touched:   time.UnixMilli(stmt.ColumnInt64(9)).UTC(),
 		Noted:     uint64(stmt.ColumnInt64(10)),
 		Concluded: uint64(stmt.ColumnInt64(11)),
+		Summed:    uint64(stmt.ColumnInt64(12)),
 	}
 }
 
@@ -247,9 +249,7 @@ func (k *contextBook) redact(old *journal.Record, forgotten uint64) error {
 	if c == nil {
 		return err
 	}
-	if c.First == old.Seq && c.Type == old.ContextType() {
-		c.Type = ""
-	}
+	c.Redact(old)
 	if c.Noted == old.Seq {
 		c.Noted, _, err = k.envelope(k.reader, k.desc, k.space, termNote, c.ID, forgotten, old.Seq-1)
 	}
@@ -264,10 +264,11 @@ type contextWriter struct {
 
 func (w *contextWriter) statements() map[string]**sqlite3.Stmt {
 	return map[string]**sqlite3.Stmt{
-		`INSERT INTO contexts (space, ` + contextColumns + `) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)
+		`INSERT INTO contexts (space, ` + contextColumns + `) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)
 			ON CONFLICT DO UPDATE SET type = excluded.type, parent = excluded.parent, opener = excluded.opener,
 			depth = excluded.depth, first = excluded.first, last = excluded.last, count = excluded.count,
-			opened = excluded.opened, touched = excluded.touched, noted = excluded.noted, concluded = excluded.concluded`: &w.put,
+			opened = excluded.opened, touched = excluded.touched, noted = excluded.noted, concluded = excluded.concluded,
+			summed = excluded.summed`: &w.put,
 		`DELETE FROM contexts WHERE space = ? AND id = ?`:                        &w.remove,
 		`REPLACE INTO context_kinds VALUES (?, ?, ?, ?)`:                         &w.putKind,
 		`DELETE FROM context_kinds WHERE space = ? AND context = ? AND kind = ?`: &w.removeKind,
@@ -320,7 +321,7 @@ func (b *binder) context(c *journal.Context) {
 	b.text(c.Opener)
 	for _, n := range []int64{
 		int64(c.Depth), int64(c.First), int64(c.Last), int64(c.Count), c.Opened.UnixMilli(), c.Touched.UnixMilli(),
-		int64(c.Noted), int64(c.Concluded),
+		int64(c.Noted), int64(c.Concluded), int64(c.Summed),
 	} {
 		b.number(n)
 	}

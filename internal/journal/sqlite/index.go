@@ -27,7 +27,7 @@ const (
 
 // indexVersion counts up with whatever changes what the index holds; an index
 // of another version is made anew.
-const indexVersion = 3
+const indexVersion = 4
 
 const indexSchema = `
 CREATE TABLE about (

@@ -18,7 +18,7 @@ const (
 	termTo          = "§t"
 	termCorrelation = "§r"
 	termContext     = "§c"
-	termNote        = "§m" // brings metadata of its context
+	termNote        = "§m" // brings metadata of its context, and is no summary of it
 )
 
 func term(sign, name string) string { return string(appendTerm(nil, sign, name)) }
