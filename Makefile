@@ -1,12 +1,18 @@
 # The usual verbs. Each is one line over a script or the go command.
 
-.PHONY: help build test race lint fuzz bench ci clean
+.PHONY: help build code model test race lint fuzz bench ci clean
 
 help: ## list the verbs
 	@awk -F ': ## ' '/^[a-z]+: ## / { printf "%-8s %s\n", $$1, $$2 }' Makefile
 
 build: ## build bin/parley
 	go build -o bin/ ./cmd/parley
+
+code: ## build bin/parley-code, if there is a C compiler
+	@if scripts/c-compiler; then go -C code build -o ../bin/ ./cmd/parley-code; else echo "bin/parley-code is not built"; fi
+
+model: ## build bin/parley-model
+	go -C model build -o ../bin/ ./cmd/parley-model
 
 test: ## run all tests, and say what was skipped
 	scripts/test
