@@ -100,7 +100,7 @@ func titled(title []byte) string {
 func (p *page) code(source []byte) {
 	for line := range strings.SplitSeq(strings.TrimRight(safe.Text(string(source)), "\n"), "\n") {
 		for _, part := range fold(line, p.room()) {
-			p.put(p.styles.Code.Render(line[part.from:part.to]))
+			p.put(paint(p.styles.Code, line[part.from:part.to]))
 		}
 		if p.isFull() {
 			return

@@ -33,11 +33,18 @@ func (w words) render(part extent) string {
 			break
 		}
 		if to := min(s.to, part.to); to > from {
-			b.WriteString(s.style.Render(w.text[from:to]))
+			b.WriteString(paint(s.style, w.text[from:to]))
 			from = to
 		}
 	}
 	return b.String()
+}
+
+// paint puts text into a style as a whole. Render puts each rune by itself into one
+// that underlines or strikes through, and so takes marks off what they stand on.
+func paint(style lipgloss.Style, text string) string {
+	before, after, _ := strings.Cut(style.Render("x"), "x")
+	return before + text + after
 }
 
 // and is one after the other.

@@ -75,7 +75,7 @@ func checked(t *testing.T, source string, width int, s Styles) []string {
 var loud = Styles{
 	Strong: lipgloss.NewStyle().Bold(true), Emphasis: lipgloss.NewStyle().Italic(true), Struck: lipgloss.NewStyle().Strikethrough(true),
 	Code: lipgloss.NewStyle().Foreground(lipgloss.Cyan), Heading: lipgloss.NewStyle().Bold(true), Quote: lipgloss.NewStyle().Faint(true),
-	Marker: lipgloss.NewStyle().Faint(true), Link: lipgloss.NewStyle().Foreground(lipgloss.Blue), Target: lipgloss.NewStyle().Faint(true),
+	Marker: lipgloss.NewStyle().Faint(true), Link: lipgloss.NewStyle().Foreground(lipgloss.Blue).Underline(true), Target: lipgloss.NewStyle().Faint(true),
 	Warning: lipgloss.NewStyle().Foreground(lipgloss.Red),
 }
 
@@ -84,8 +84,8 @@ func TestStyles(t *testing.T) {
 		{"a **b *c*** `d` ~~e~~", "a \x1b[1mb \x1b[m\x1b[1;3mc\x1b[m \x1b[36md\x1b[m \x1b[9me\x1b[m"},
 		{"# h", "\x1b[1m# \x1b[m\x1b[1mh\x1b[m"},
 		{"> q", "\x1b[2m│\x1b[m q"},
-		{"[a b](https://x.y)", "\x1b[34ma b\x1b[m\x1b[2m (https://x.y)\x1b[m"},
-		{"[x.com](https://x.y)", "\x1b[34mx.com\x1b[m\x1b[31m (! goes to https://x.y)\x1b[m"},
+		{"[a b](https://x.y)", "\x1b[4;34;4ma b\x1b[m\x1b[2m (https://x.y)\x1b[m"},
+		{"[x.com](https://x.y)", "\x1b[4;34;4mx.com\x1b[m\x1b[31m (! goes to https://x.y)\x1b[m"},
 	} {
 		if got := strings.Join(checked(t, c.source, 80, loud), "\n"); got != c.want {
 			t.Errorf("%q: %q, want %q", c.source, got, c.want)
@@ -191,6 +191,7 @@ func FuzzLines(f *testing.F) {
 			f.Add(string(a.Files[i].Data), uint8(40))
 		}
 	}
+	f.Add("~ꨴ~ [ꨴ](u)", uint8(1))
 	f.Add("&#27;[2J \\\x1b **\u202e** `\x9b` <b\x00>", uint8(3))
 	f.Fuzz(func(t *testing.T, source string, width uint8) {
 		plain := checked(t, source, int(max(width, 2)), Styles{})
