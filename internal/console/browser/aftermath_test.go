@@ -41,6 +41,50 @@ func TestToolChangedSinceProposed(t *testing.T) {
 	}
 }
 
+// A tool that changes again while the page looks at what it was before is looked at
+// again, and an answer that comes late does not count.
+func TestToolChangesWhileLookedAt(t *testing.T) {
+	p := newPage(t, nil)
+	p.serve()
+	p.gateway.ListTools("files", `{"name":"write_file","description":"writes"}`)
+	p.propose(p.join("agent"), "a.txt")
+	p.signIn("you")
+	p.visit("?page=approvals")
+	p.live()
+	p.until("document.querySelector('#approve')")
+	p.keys("a")
+	p.until("document.querySelector('dialog[open] #confirm[aria-disabled=false]')")
+	p.gateway.ListTools("files", `{"name":"write_file","description":"writes and mails"}`)
+	p.shows(`"writes" → "writes and mails"`)
+	p.until("document.querySelector('dialog[open] #stale') && !document.querySelector('#confirm')")
+
+	evaluate[bool](p, `(() => {
+		const real = window.fetch;
+		Object.assign(window, { holding: true, held: [], passed: 0 });
+		const released = new Promise((release) => (window.release = release));
+		window.fetch = async (path, options) => {
+			const late = window.holding && /\/(may|tools)(\?|$)/.test(path);
+			const answer = real(path, options);
+			if (late) {
+				window.held.push(answer);
+				await Promise.all([answer, released]);
+			}
+			answer.then(() => late || window.passed++);
+			return answer;
+		};
+		return true;
+	})()`)
+	p.gateway.ListTools("files", `{"name":"write_file","description":"writes"}`)
+	p.until("window.held.length > 2") // one look is under way: the tool, and what one may do
+	evaluate[bool](p, "Promise.all(window.held).then(() => !(window.holding = false))")
+	p.gateway.ListTools("files", `{"name":"write_file","description":"writes and mails"}`)
+	p.until("window.passed > 2")
+	evaluate[bool](p, "window.release(), new Promise((seen) => setTimeout(() => requestAnimationFrame(() => seen(true)), 100))")
+	if !evaluate[bool](p, "!!document.querySelector('dialog[open] #stale') && !document.querySelector('#confirm')") {
+		t.Errorf("it may be approved after it changed\n%s", p.text())
+	}
+}
+
 // The keyboard goes on where what had it is gone, and what came of a call is told.
 func TestKeyboardAfterApproval(t *testing.T) {
 	p := newPage(t, nil)

@@ -102,8 +102,8 @@ export class Decision {
   lookAgain() {
     if (!this.open || this.own) return;
     this.looking ??= setTimeout(async () => {
+      this.looking = undefined; // what is heard from now on is looked at once more
       await Promise.all([this.loadTool(), this.judge()]);
-      this.looking = undefined;
       this.app.changed();
     }, hearing);
   }
@@ -146,17 +146,17 @@ export class Decision {
   // somebody accepted that.
   async loadTool() {
     const { space } = this.app.address;
+    const asked = (this.toolAsked = {});
     if (this.info?.payload?.method !== "tools/call" || !this.to) return;
     try {
-      const { to } = this;
-      const { items } = await api.tools(space, to);
+      const { items } = await api.tools(space, this.to);
       const tool = items.find((t) => t.tool === this.info.payload.params?.name);
       const notice = tool?.notice && (await api.at(space, tool.notice)).items[0];
-      if (to !== this.to) return; // somebody else was chosen meanwhile
+      if (asked !== this.toolAsked) return; // it was asked anew meanwhile, or somebody else was chosen
       this.tool = tool;
       this.definition = notice?.payload?.tools?.find((t) => t.name === tool.tool)?.definition;
     } catch {
-      this.tool = this.definition = undefined; // without it the page says so
+      if (asked === this.toolAsked) this.tool = this.definition = undefined; // without it the page says so
     }
   }
 
